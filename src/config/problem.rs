@@ -1,0 +1,9 @@
+//! A mistake in a configuration file and how it is shown.
+
+/// One mistake.
+#[derive(Clone, Debug)]
+pub struct Problem {}
+
+/// All mistakes of one run, in the order of the files and lines.
+#[derive(Clone, Debug)]
+pub struct Problems(pub Vec<Problem>);
