@@ -47,6 +47,7 @@ pub mod quota;
 pub mod receipt;
 pub mod secret;
 pub mod submission;
+pub mod template;
 pub mod text;
 pub mod time;
 pub mod validate;

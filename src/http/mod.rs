@@ -1,1 +1,2 @@
 //! STUB
+mod body;
