@@ -348,3 +348,9 @@ fn base64_core(bytes: &[u8], shift: usize) -> Vec<u8> {
     }
     out
 }
+
+/// Says loudly that a test did not run, or fails where nothing may be skipped (`FORMD_TESTS=all`).
+pub fn skip(reason: &str) {
+    assert!(std::env::var_os("FORMD_TESTS").is_none_or(|v| v != "all"), "nothing may be skipped here: {reason}");
+    eprintln!("\n*** SKIPPED: {reason}; `make test` as root installs it ***\n");
+}

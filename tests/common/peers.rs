@@ -104,7 +104,11 @@ fn talk_smtp(stream: TcpStream, state: &Shared<Smtp, String>) -> std::io::Result
     let mut say = |text: &str| stream.write_all(format!("{text}\r\n").as_bytes());
     say("220 peer ESMTP")?;
     let mut line = String::new();
-    while { line.clear(); reader.read_line(&mut line)? } > 0 {
+    while {
+        line.clear();
+        reader.read_line(&mut line)?
+    } > 0
+    {
         let command = line.to_ascii_uppercase();
         if command.starts_with("EHLO") {
             say("250-peer\r\n250-8BITMIME\r\n250 SMTPUTF8")?;

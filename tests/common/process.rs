@@ -59,7 +59,9 @@ impl Process {
             .by_ref()
             .map_while(Result::ok)
             .find_map(|line| line.strip_prefix("listening on ").and_then(|a| a.trim().parse().ok()))
-            .unwrap_or_else(|| panic!("formd did not start: {}", fs::read_to_string(config.with_extension("log")).unwrap()));
+            .unwrap_or_else(|| {
+                panic!("formd did not start: {}", fs::read_to_string(config.with_extension("log")).unwrap())
+            });
         // The rest of its output must not fill the pipe.
         std::thread::spawn(move || lines.for_each(drop));
         let pid = daemon_pid(&config.with_file_name("data")).unwrap_or_else(|| child.id());
