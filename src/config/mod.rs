@@ -22,9 +22,6 @@ mod redact;
 mod table;
 mod value;
 
-#[cfg(test)]
-mod corpus;
-
 pub use problem::{Problem, Problems};
 
 use std::collections::{BTreeMap, HashMap};
@@ -52,20 +49,28 @@ pub struct Config {
     pub hash: String,
     /// What is valid but worth a word (no mail, a form nobody is told of, a steering field).
     pub notices: Vec<String>,
-    /// Every address of every form, without a slash at the end.
-    by_path: HashMap<String, (Arc<Site>, Arc<Form>)>,
+    /// The addresses of `sites`, made once.
+    pub addresses: Addresses,
 }
 
-/// Where the package keeps the configuration.
-const PACKAGED: &str = "/etc/formd/formd.toml";
+/// Every address of every form, without a slash at the end: `/f/{site}/{form}` and its `paths`.
+#[derive(Clone, Debug, Default)]
+pub struct Addresses(HashMap<String, (Arc<Site>, Arc<Form>)>);
 
-/// The file to load: the one that was named, else the package's where it exists, else none, which means the embedded
-/// default. A file that may exist but cannot be looked at counts as existing: loading it says why.
-pub fn chosen_file(named: Option<PathBuf>) -> Option<PathBuf> {
-    named.or_else(|| {
-        let packaged = Path::new(PACKAGED);
-        packaged.try_exists().unwrap_or(true).then(|| packaged.to_path_buf())
-    })
+impl Addresses {
+    /// The addresses of all forms of `sites`.
+    pub fn of(sites: &BTreeMap<SiteId, Arc<Site>>) -> Self {
+        let mut addresses = HashMap::new();
+        for site in sites.values() {
+            for form in site.forms.values() {
+                let own = format!("/f/{}/{}", site.id, form.id);
+                for path in form.paths.iter().cloned().chain([own]) {
+                    addresses.insert(path, (Arc::clone(site), Arc::clone(form)));
+                }
+            }
+        }
+        Self(addresses)
+    }
 }
 
 /// The hash of what lies on disk now, comparable with [`Config::hash`], even when the files have mistakes; `None` when
@@ -205,7 +210,7 @@ impl Config {
 
     /// The form of an address `/f/{site}/{form}` or of one of a form's `paths` (no trailing slash, no `.json`).
     pub fn form_at(&self, path: &str) -> Option<(&Arc<Site>, &Arc<Form>)> {
-        self.by_path.get(path).map(|(site, form)| (site, form))
+        self.addresses.0.get(path).map(|(site, form)| (site, form))
     }
 
     /// Whether a destination still takes deliveries. A form that is gone has no destinations any more.
@@ -231,20 +236,6 @@ impl Config {
     pub fn untold_forms(&self) -> Vec<String> {
         notices::untold(&self.sites).map(|(site, form)| format!("{}/{}", site.id, form.id)).collect()
     }
-
-    /// Every address of every form.
-    fn addresses(sites: &BTreeMap<SiteId, Arc<Site>>) -> HashMap<String, (Arc<Site>, Arc<Form>)> {
-        let mut addresses = HashMap::new();
-        for site in sites.values() {
-            for form in site.forms.values() {
-                let own = format!("/f/{}/{}", site.id, form.id);
-                for path in form.paths.iter().cloned().chain([own]) {
-                    addresses.insert(path, (Arc::clone(site), Arc::clone(form)));
-                }
-            }
-        }
-        addresses
-    }
 }
 
 /// The configuration in force: one `Arc` that a reload swaps at one stroke. Cheap to clone.
@@ -267,3 +258,6 @@ impl Current {
         *self.0.write().unwrap_or_else(std::sync::PoisonError::into_inner) = Arc::new(config);
     }
 }
+
+#[cfg(test)]
+mod corpus;

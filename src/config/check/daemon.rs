@@ -197,15 +197,15 @@ fn delivery(mut table: Table<'_>, mut settings: DeliverySettings) -> DeliverySet
 fn sweep(table: Option<Table<'_>>, mut settings: SweepSettings, bounds: &Bounds) -> SweepSettings {
     settings.part_age = settings.part_age.max(bounds.body_time);
     let Some(mut table) = table else { return settings };
-    if let Some(value) = table.take("part_age") {
-        if let Some(age) = value.time(&AGES) {
-            settings.part_age = age;
-            if age < bounds.body_time {
-                value.wrong(
-                    format!("`part_age` is shorter than `body_time`, {}", bounds.body_time),
-                    "an upload under way would be removed: make it at least as long",
-                );
-            }
+    if let Some(value) = table.take("part_age")
+        && let Some(age) = value.time(&AGES)
+    {
+        settings.part_age = age;
+        if age < bounds.body_time {
+            value.wrong(
+                format!("`part_age` is shorter than `body_time`, {}", bounds.body_time),
+                "an upload under way would be removed: make it at least as long",
+            );
         }
     }
     if let Some(age) = table.take("orphan_age").and_then(|value| value.time(&AGES)) {

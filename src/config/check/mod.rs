@@ -20,7 +20,7 @@ use std::sync::Arc;
 use super::files::Files;
 use super::problem::Problem;
 use super::table::Sheet;
-use super::{Config, notices};
+use super::{Addresses, Config, notices};
 use crate::domain::bounds::Bounds;
 use crate::domain::digest::RunningSum;
 use secret::Secrets;
@@ -66,6 +66,6 @@ pub(super) fn check(mut files: Files) -> Checked {
     secrets.sum(&mut sum);
     let hash = sum.finish().to_string();
     let notices = notices::of(&daemon, &sites);
-    let by_path = Config::addresses(&sites);
-    Checked { config: Config { source: files.source.clone(), daemon, sites, hash, notices, by_path }, problems }
+    let addresses = Addresses::of(&sites);
+    Checked { config: Config { source: files.source.clone(), daemon, sites, hash, notices, addresses }, problems }
 }

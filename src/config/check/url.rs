@@ -87,7 +87,7 @@ pub(super) fn path(path: &str) -> Result<String, Fault> {
             "leave the `/` at the end out: the form answers with and without it, and never at `/` itself",
         ));
     }
-    if path.ends_with(".json") {
+    if path.strip_suffix(".json").is_some() {
         return Err(("the path ends with `.json`", "leave `.json` out: it asks for an answer in JSON"));
     }
     if path.split('/').any(|part| matches!(part, "." | "..")) {
