@@ -14,7 +14,12 @@ pub fn is_valid(text: &str) -> bool {
     if domain.is_ascii() {
         return is_domain(domain);
     }
-    idna::domain_to_ascii_strict(domain).is_ok_and(|ascii| is_domain(&ascii))
+    ascii_domain(domain).is_some_and(|ascii| is_domain(&ascii))
+}
+
+/// The punycode form of a domain in other scripts; `None` when it has none.
+pub fn ascii_domain(domain: &str) -> Option<String> {
+    idna::domain_to_ascii_strict(domain).ok()
 }
 
 /// One or more labels of letters, digits and inner hyphens.
