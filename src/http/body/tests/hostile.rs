@@ -125,6 +125,18 @@ fn a_reading_that_is_dropped_at_any_point_leaves_no_part() {
 }
 
 #[test]
+fn a_reading_can_move_between_threads() {
+    fn movable<T: Send>(reading: T) -> T {
+        reading
+    }
+    let world = World::new();
+    let kind = ContentType::Urlencoded;
+    let (body, _) = Endless::new("a=1", "b", 1, End::Regular);
+    let received = runtime().block_on(movable(read(&kind, body, &world.context))).unwrap();
+    assert_eq!(entries(&received.draft), ["a=1b"]);
+}
+
+#[test]
 fn a_body_that_does_not_go_on_is_too_slow() {
     let world = World::new().with(|bounds| bounds.body_time = crate::domain::time::Span::from_millis(60));
     for kind in [multipart(), ContentType::Urlencoded, ContentType::Json] {
