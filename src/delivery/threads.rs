@@ -34,8 +34,8 @@ const BLOCKED: Duration = Duration::from_secs(1);
 const PAUSE: Duration = Duration::from_secs(1);
 /// Wake-ups that are read together; more than a socket's queue holds by default.
 const WAKES: usize = 1024;
-/// Stack of each thread: TLS and the mail dialogue need a quarter of it in an unoptimised build.
-const STACK: usize = 1024 * 1024;
+/// Stack of each thread: a TLS handshake and a mail dialogue pass in 64 KiB of an unoptimised build.
+const STACK: usize = 512 * 1024;
 
 impl Deliverer {
     /// Starts the threads and returns at once; they end when the handle is stopped.
