@@ -9,7 +9,7 @@
 //! repaired (contract 10.7); only a mail that cannot be made at all (an address or template that no
 //! configuration check would have passed) is refused at once.
 //!
-//! A mail with files takes up to 1 s more for each 256 KiB; it is in memory about three times its size, which is
+//! A mail with files takes up to 1 s more for each 256 KiB; it is in memory about four times its size, which is
 //! why [`super::board`] lets only one be made at a time.
 
 use std::time::{Duration, UNIX_EPOCH};
