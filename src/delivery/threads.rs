@@ -34,7 +34,8 @@ const BLOCKED: Duration = Duration::from_secs(1);
 const PAUSE: Duration = Duration::from_secs(1);
 /// Wake-ups that are read together; more than a socket's queue holds by default.
 const WAKES: usize = 1024;
-/// Stack of each thread: a TLS handshake and a mail dialogue pass in 64 KiB of an unoptimised build.
+/// Stack of each thread. An unoptimised build does a mail dialogue, and a TLS handshake as far as the judging of the
+/// certificate, in a quarter of it.
 const STACK: usize = 512 * 1024;
 
 impl Deliverer {
