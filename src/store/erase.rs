@@ -231,7 +231,8 @@ fn erase(db: &Connection, id: ReceiptId, now: Timestamp) -> Result<Option<Ended>
     Ok(Some(Ended { why, sending }))
 }
 
-/// Ends the waiting deliveries of a receipt and forgets what peers said; returns those that are being sent.
+/// Ends the waiting deliveries of a receipt and forgets what peers said; returns those that are being sent. A failure
+/// needs nobody any more: there is nothing left to send again, so it counts as acknowledged.
 fn end_deliveries(db: &Connection, id: ReceiptId, now: Timestamp) -> Result<Vec<DeliveryId>, StoreError> {
     let mut find = db.prepare_cached(
         "SELECT n, state, reason, due_at, claim IS NOT NULL AND due_at > ?2
@@ -249,7 +250,7 @@ fn end_deliveries(db: &Connection, id: ReceiptId, now: Timestamp) -> Result<Vec<
         // What has ended stays as it ended.
         let columns = StateColumns::from(delivery::next(state, Event::ValuesGone).unwrap_or(state));
         db.prepare_cached(
-            "UPDATE deliveries SET state = ?3, reason = ?4, due_at = ?5, claim = NULL, note = NULL
+            "UPDATE deliveries SET state = ?3, reason = ?4, due_at = ?5, claim = NULL, note = NULL, acked = 1
              WHERE receipt = ?1 AND n = ?2",
         )?
         .execute(params![id.as_row(), delivery_id.n, columns.state, columns.reason, columns.due_at])?;

@@ -75,4 +75,7 @@ fn the_numbers_count_what_waits_failed_and_is_kept() {
     drop(part);
     world.settle(&world.claim(1, world.now).unwrap(), Verdict::Refused, world.now);
     assert_eq!(world.store.numbers(world.now).unwrap().failed_deliveries, 1);
+    // Erased, it is no alarm any more.
+    world.store.erase(&[ReceiptId::new(world.now, 1)], world.now).unwrap();
+    assert_eq!(world.store.numbers(world.now).unwrap().failed_deliveries, 0);
 }
