@@ -82,17 +82,14 @@ impl Store {
     /// (5 minutes), all before anything is sent. A delivery whose values are gone is ended as `values_gone` on
     /// the way and the search goes on. A claim whose time is over is taken over. `token` is random and not 0.
     pub fn claim(&self, turn: &Turn, token: i64, now: Timestamp) -> Result<Claimed, StoreError> {
-        let turn = turn.clone();
-        let folder = self.directory().attachments();
-        self.write(move |db, _| {
-            while let Some(id) = next_in_turn(db, &turn, now)? {
-                match take(db, id, token, now, &folder)? {
-                    Taken::Claim(claim) => return Ok(Claimed::Claim(claim)),
-                    Taken::Ended => {}
-                }
+        loop {
+            let turn = turn.clone();
+            let folder = self.directory().attachments();
+            let searched = self.write(move |db, _| search(db, &turn, token, now, &folder))?;
+            if let Some(claimed) = searched {
+                return Ok(claimed);
             }
-            Ok(Claimed::Nothing)
-        })
+        }
     }
 
     /// When the next delivery of a site outside `skip_sites` is due.
@@ -110,6 +107,27 @@ impl Store {
             Ok(earliest.map_or(Due::Never, |at| Due::At(Timestamp::from_millis(at))))
         })
     }
+}
+
+/// Deliveries that one transaction ends on the way: after a long stop there may be thousands.
+const ENDS: u32 = 100;
+
+/// Searches for a delivery that can be sent; `None` when the search has ended its share and must go on.
+fn search(
+    db: &Connection,
+    turn: &Turn,
+    token: i64,
+    now: Timestamp,
+    folder: &std::path::Path,
+) -> Result<Option<Claimed>, StoreError> {
+    for _ in 0..ENDS {
+        let Some(id) = next_in_turn(db, turn, now)? else { return Ok(Some(Claimed::Nothing)) };
+        match take(db, id, token, now, folder)? {
+            Taken::Claim(claim) => return Ok(Some(Claimed::Claim(claim))),
+            Taken::Ended => {}
+        }
+    }
+    Ok(None)
 }
 
 /// A destination for which something waits.

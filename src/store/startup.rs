@@ -30,10 +30,10 @@ pub(super) fn close_umask() {
 
 /// Finds or makes the data directory with its folders, each ours and writable by nobody else.
 pub(super) fn prepare(path: &Path) -> Result<DataDirectory, OpenError> {
-    disk::make_folder(path)?;
+    disk::make_folder(path).map_err(|error| unmendable(error, path))?;
     let directory = check(path)?;
     for folder in [directory.tmp(), directory.attachments(), directory.quarantine(), directory.mails()] {
-        disk::make_folder(&folder)?;
+        disk::make_folder(&folder).map_err(|error| unmendable(error, path))?;
         check_folder(&folder)?;
     }
     disk::sync_folder(directory.root())?;
@@ -102,7 +102,7 @@ pub(super) fn lock(directory: &DataDirectory) -> Result<File, OpenError> {
         .mode(0o600)
         .custom_flags(disk::flags(OFlags::NOFOLLOW))
         .open(&path)
-        .map_err(failed("open", &path))?;
+        .map_err(|error| unmendable(failed("open", &path)(error), directory.root()))?;
     for tries in 0.. {
         match file.try_lock() {
             Ok(()) => break,
@@ -136,7 +136,7 @@ pub(super) fn probe(directory: &DataDirectory) -> Result<(), OpenError> {
         for leftover in [&from, &to] {
             disk::unlink(leftover)?;
         }
-        drop(disk::write_synced(&from, b"probe").map_err(|error| unmendable(error, directory))?);
+        drop(disk::write_synced(&from, b"probe").map_err(|error| unmendable(error, directory.root()))?);
         let renamed = disk::rename_new(&from, &to);
         disk::unlink(&from)?;
         match renamed {
@@ -149,7 +149,7 @@ pub(super) fn probe(directory: &DataDirectory) -> Result<(), OpenError> {
                 );
                 return Err(refuse(&folder, "is on another file system than `tmp`", hint));
             }
-            Err(error) => return Err(unmendable(failed("rename to", &to)(error), directory)),
+            Err(error) => return Err(unmendable(failed("rename to", &to)(error), directory.root())),
         }
         disk::unlink(&to)?;
         disk::sync_folder(&folder)?;
@@ -158,12 +158,12 @@ pub(super) fn probe(directory: &DataDirectory) -> Result<(), OpenError> {
 }
 
 /// A read-only file system and a missing right stay as they are until somebody changes them.
-fn unmendable(error: StoreError, directory: &DataDirectory) -> OpenError {
+fn unmendable(error: StoreError, root: &Path) -> OpenError {
     match &error {
         StoreError::File { source, .. }
             if matches!(source.kind(), io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied) =>
         {
-            let hint = format!("make `{}` writable for this user", directory.root().display());
+            let hint = format!("make `{}` writable for this user", root.display());
             OpenError::Configuration { problem: error.to_string(), hint }
         }
         _ => error.into(),

@@ -94,6 +94,21 @@ fn a_delivery_whose_values_are_gone_ends_on_the_way_and_the_next_one_is_claimed(
 }
 
 #[test]
+fn thousands_that_expired_while_nobody_looked_end_in_small_transactions() {
+    let world = World::new();
+    let (reply, outcomes) = channel();
+    for number in 0..250_u32 {
+        let mut new = world.submission(&Wish { number: number * 10, ..Wish::default() });
+        new.key_hash = Some(KeyHash(u128::from(number).to_be_bytes()));
+        let reply = reply.clone();
+        world.store.record(new, move |outcome| reply.send(outcome.is_ok()).unwrap());
+    }
+    assert!((0..250).all(|_| outcomes.recv().unwrap()));
+    assert!(world.claim(1, world.later(Span::from_days(31))).is_none());
+    assert_eq!(world.count("SELECT COUNT(*) FROM deliveries WHERE reason = 'values_gone'"), 250);
+}
+
+#[test]
 fn one_row_that_cannot_be_read_does_not_hold_up_the_others() {
     let world = World::new();
     let bad = world.stored(&Wish::default());
