@@ -260,7 +260,7 @@ pub fn main(options: Options, say: &mut dyn FnMut(&str)) -> Result<(), Ended> {
     };
     let mut config = Config::load(file.as_deref())?;
     if let Some(listen) = options.listen {
-        config.daemon.listen = Listen::parse(&listen)
+        config.daemon.listen = Listen::parse(&listen, Path::new(""))
             .ok_or_else(|| Ended::failure(format!("`--listen {listen}` is neither ADDRESS:PORT nor unix:PATH")))?;
     }
     crate::log::start(config.daemon.log);

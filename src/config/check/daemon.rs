@@ -74,12 +74,8 @@ pub(super) fn check(sheet: &Sheet<'_>, base: &Path) -> Daemon {
 
 /// `ADDRESS:PORT` or `unix:PATH`.
 fn listen(value: &Value<'_>, base: &Path) -> Option<Listen> {
-    value.parsed("write an address and a port such as `127.0.0.1:8787`, or `unix:/run/formd/formd.sock`", |text| {
-        let Some(path) = text.strip_prefix("unix:") else { return Some(Listen::Tcp(text.parse().ok()?)) };
-        let full = base.join(path);
-        let fits = !path.is_empty() && !text.contains(char::is_control) && full.as_os_str().len() <= LONGEST_SOCKET;
-        fits.then_some(Listen::Unix(full))
-    })
+    let remedy = "write an address and a port such as `127.0.0.1:8787`, or `unix:/run/formd/formd.sock`";
+    value.parsed(remedy, |text| Listen::parse(text, base))
 }
 
 /// An address or a network of proxies.
