@@ -2,6 +2,7 @@
 
 mod check;
 mod demo;
+pub mod locate;
 mod problem;
 mod table;
 
