@@ -1,1 +1,5 @@
-fn main() {}
+//! `formctl`: the administrator's tool.
+
+fn main() -> std::process::ExitCode {
+    formd::formctl()
+}
