@@ -2,7 +2,7 @@
 //! over are erased, leftovers of interrupted uploads go, files without a row wait in quarantine.
 //!
 //! The work itself stands in the store, in small transactions, so that intake is never held up and two sweeps at
-//! once are safe. This file says by which ages, and that the sweep took place. A crash in the middle leaves work
+//! once are safe. This file says by which ages. A crash in the middle leaves work
 //! for the next one and nothing else. It looks at no site's configuration: closed sites and sites that nobody
 //! configures any more expire like the others.
 
@@ -22,17 +22,13 @@ pub enum Mode {
     Plan,
 }
 
-/// One sweep by the rules of `config`; blocking. Its end is written down for `status`.
+/// One sweep by the rules of `config`; blocking. The store writes down that it ended, for `status`.
 pub fn run(store: &Store, config: &Config, mode: Mode, now: Timestamp) -> Result<SweepReport, StoreError> {
     let limiter = Throttle::new(config.daemon.limiter_dir.clone(), config.daemon.bounds.limiter_files);
     let rules = rules(config);
     match mode {
         Mode::Plan => store.plan_sweep(rules, &limiter, now),
-        Mode::CarryOut => {
-            let report = store.sweep(rules, &limiter, now)?;
-            store.set_fact("last_sweep_at", &now.to_string(), now)?;
-            Ok(report)
-        }
+        Mode::CarryOut => store.sweep(rules, &limiter, now),
     }
 }
 
