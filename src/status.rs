@@ -96,10 +96,6 @@ impl From<&Config> for Declared {
         let active = || sites().flat_map(|site| site.forms.values()).flat_map(|form| &form.destinations);
         let mut targets = active().filter(|destination| !destination.paused).map(|destination| &destination.target);
         let webhooks_alone = active().next().is_some() && targets.all(|target| matches!(target, Target::Webhook(_)));
-        let untold = sites().flat_map(|site| {
-            let forms = site.forms.values().filter(|form| form.destinations.iter().all(|there| there.paused));
-            forms.map(move |form| format!("{}/{}", site.id, form.id))
-        });
         Self {
             hash: config.hash.clone(),
             mail: match config.daemon.mail {
@@ -107,7 +103,7 @@ impl From<&Config> for Declared {
                 None if webhooks_alone => Mail::NotNeeded,
                 None => Mail::Missing,
             },
-            untold_forms: untold.collect(),
+            untold_forms: config.untold_forms(),
             disk_reserve: config.daemon.bounds.disk_reserve,
         }
     }

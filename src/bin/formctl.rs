@@ -1,5 +1,1 @@
-//! `formctl`: the administrator's tool.
-
-fn main() -> std::process::ExitCode {
-    formd::formctl()
-}
+fn main() {}

@@ -4,12 +4,12 @@
 
 use std::path::{Path, PathBuf};
 
+use super::demo;
+
 /// Where the package puts the daemon's settings.
 const INSTALLED: &str = "/etc/formd/formd.toml";
 /// The data directory when the file names none.
-pub const DATA_DIR: &str = "/var/lib/formd";
-/// The data directory of the embedded default, below the current folder.
-pub const DEMO_DATA_DIR: &str = "./formd-data";
+pub(super) const DATA_DIR: &str = "/var/lib/formd";
 
 /// The file to read: the one named, else the installed one, else `None` for the embedded default. A folder that
 /// may not be searched counts as installed, so that its reader hears of the refusal instead of meeting the demo.
@@ -24,8 +24,12 @@ pub fn file(named: Option<&Path>) -> Option<PathBuf> {
 /// `data_dir` itself is no text.
 pub fn data_dir(file: Option<&Path>) -> Option<PathBuf> {
     match file {
-        Some(path) => data_dir_in(&std::fs::read_to_string(path).ok()?),
-        None => Some(PathBuf::from(DEMO_DATA_DIR)),
+        Some(path) => {
+            let found = data_dir_in(&std::fs::read_to_string(path).ok()?)?;
+            // As the checked configuration has it: relative paths start beside the file.
+            Some(path.parent().unwrap_or(Path::new("")).join(found))
+        }
+        None => data_dir_in(demo::DAEMON),
     }
 }
 

@@ -209,7 +209,7 @@ fn unreadable(row: &AttachmentRow, error: &std::io::Error) -> CommandError {
 
 /// The receipt has no files any more.
 fn gone(id: &str) -> CommandError {
-    CommandError::new(Kind::Failed, format!("the files of `{}` are erased", escape_line(id)))
+    CommandError::new(Kind::NotFound, format!("the files of `{}` are erased", escape_line(id)))
         .hint(format!("`formctl show {id}` says since when"))
 }
 
@@ -228,7 +228,7 @@ mod tests {
 
     fn save_one(folder: &Path, row: &AttachmentRow) -> Result<Exit, CommandError> {
         let choices = [Choice::from(row)];
-        let mut out = Output::new(std::io::sink(), std::io::sink(), Surface::Stream);
+        let mut out = Output::new(std::io::sink(), std::io::sink(), Surface::Pipe);
         save(Place::Folder(folder), &choices, &[&choices[0]], &mut out, |_, file| copy(row, file))
     }
 
@@ -257,10 +257,10 @@ mod tests {
     fn standard_output_gets_right_bytes_or_none_and_no_terminal_gets_any() {
         let folder = tempfile::tempdir().unwrap();
         let row = stored(folder.path(), b"%PDF-1.7");
-        assert_eq!(printed(Surface::Stream, |out| assert_eq!(to_stdout(&row, out), Ok(Exit::Done))), "%PDF-1.7");
+        assert_eq!(printed(Surface::Pipe, |out| assert_eq!(to_stdout(&row, out), Ok(Exit::Done))), "%PDF-1.7");
         let terminal = Surface::Terminal { width: 80 };
         assert_eq!(printed(terminal, |out| assert_eq!(to_stdout(&row, out).unwrap_err().code(), 2)), "");
         let row = stored(folder.path(), b"%PDF-1.8");
-        assert_eq!(printed(Surface::Stream, |out| assert_eq!(to_stdout(&row, out).unwrap_err().code(), 1)), "");
+        assert_eq!(printed(Surface::Pipe, |out| assert_eq!(to_stdout(&row, out).unwrap_err().code(), 1)), "");
     }
 }

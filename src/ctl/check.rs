@@ -6,8 +6,6 @@ use super::installation::Installation;
 use super::outcome::{CommandError, Exit};
 use super::print::Output;
 
-mod summary;
-
 /// What to print.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -26,9 +24,36 @@ pub struct Args {
 pub fn run(args: &Args, installation: &Installation, out: &mut Output<'_>) -> Result<Exit, CommandError> {
     let config = installation.config()?;
     if args.show {
-        out.text(&summary::text(config))?;
+        out.text(&config.describe())?;
     }
     config.notices.iter().try_for_each(|notice| out.line(&format!("note: {notice}")))?;
     out.line(&format!("ok: {}", installation.name()))?;
     Ok(Exit::Done)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::ctl::testing::{ctl, files};
+
+    /// `check` over these files; the folder's name is taken out of what it says.
+    fn checked(site: &str, options: &[&str]) -> String {
+        let (folder, file) = files(site);
+        let ended = ctl(&[&["check", "--config", &file], options].concat());
+        ended.replace(folder.path().to_str().unwrap(), "/etc/formd")
+    }
+
+    #[test]
+    fn sound_files_are_ok_and_shown_without_a_secret() {
+        let site = "[[destination]]\nid = \"crm\"\nwebhook = \"https://crm.example/hook?token=1\"\n\
+                    secret = \"0123456789abcdef\"\n[form.quote]\n";
+        insta::assert_snapshot!("check_ok", checked(site, &[]));
+        let shown = checked(site, &["--show"]);
+        assert!(shown.starts_with("exit 0\n") && shown.contains("disk_reserve"), "{shown}");
+        assert!(!shown.contains("0123456789abcdef") && !shown.contains("token=1"), "{shown}");
+    }
+
+    #[test]
+    fn every_mistake_is_told_in_one_run() {
+        insta::assert_snapshot!("check_mistakes", checked("retention_day = 5\naccpt = true\n", &[]));
+    }
 }

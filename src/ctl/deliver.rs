@@ -95,7 +95,7 @@ mod tests {
     fn each_attempt_is_one_line() {
         let id = view().row.deliveries[0].id;
         assert_eq!(phrase(id, Verdict::TryLater { after: None }), format!("{id}  not accepted now"));
-        let json = printed(Surface::Stream, |out| out.json(&attempted(id, Verdict::Accepted)).unwrap());
+        let json = printed(Surface::Pipe, |out| out.json(&attempted(id, Verdict::Accepted)).unwrap());
         assert_eq!(json, format!("{{\"delivery\":\"{id}\",\"outcome\":\"accepted\"}}\n"));
     }
 }

@@ -241,7 +241,7 @@ mod tests {
 
     fn reported(erased: &Erased) -> (String, Exit) {
         let mut exit = None;
-        let text = printed(Surface::Stream, |out| exit = Some(report(erased, out).unwrap()));
+        let text = printed(Surface::Pipe, |out| exit = Some(report(erased, out).unwrap()));
         (text, exit.unwrap())
     }
 
@@ -263,7 +263,7 @@ mod tests {
     fn nothing_is_erased_without_a_yes() {
         let ids: Vec<ReceiptId> = (1..=12).map(receipt_id).collect();
         insta::assert_snapshot!("erase_question", question(&ids));
-        let mut out = Output::new(std::io::sink(), std::io::sink(), Surface::Stream);
+        let mut out = Output::new(std::io::sink(), std::io::sink(), Surface::Pipe);
         assert_eq!(ask("?", &mut out).unwrap_err().code(), 2);
         let mut out = out.with_person(&b"n\n"[..]);
         assert_eq!(ask("?", &mut out).unwrap_err().code(), 1);

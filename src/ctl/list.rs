@@ -85,7 +85,10 @@ pub fn run(
         found |= !rows.is_empty();
         print_rows(&rows, args, now, out)?;
     }
-    if found { Ok(Exit::Done) } else { Err(CommandError::new(Kind::NotFound, "no receipt came in under this key")) }
+    if !found {
+        out.note("no receipt came in under this key");
+    }
+    Ok(Exit::Done)
 }
 
 /// Reads a submission key.
@@ -161,7 +164,7 @@ fn print_rows(rows: &[ReceiptRow], args: &Args, now: Timestamp, out: &mut Output
             let header = ["RECEIPT", "RECEIVED, ERASE DATE", "SITE/FORM, LOCALE, PAGE", "DELIVERIES"];
             out.table(&header, &cells.into_iter().map(narrow).collect::<Vec<_>>())
         }
-        Surface::Terminal { .. } | Surface::Stream => {
+        Surface::Terminal { .. } | Surface::Pipe => {
             let header = ["RECEIPT", "RECEIVED", "SITE/FORM", "PAGE", "LOCALE", "ERASE DATE", "DELIVERIES"];
             out.table(&header, &cells.into_iter().map(Vec::from).collect::<Vec<_>>())
         }
@@ -177,7 +180,7 @@ fn narrow([receipt, received, form, page, locale, erase, deliveries]: [String; 7
 fn cells(row: &ReceiptRow, surface: Surface, now: Timestamp) -> [String; 7] {
     let time = |at: Timestamp| match surface {
         Surface::Terminal { .. } => moment::minute(at),
-        Surface::Stream => at.to_string(),
+        Surface::Pipe => at.to_string(),
     };
     let deliveries: Vec<String> = row.deliveries.iter().map(|delivery| delivery_phrase(delivery, now)).collect();
     [
@@ -190,7 +193,7 @@ fn cells(row: &ReceiptRow, surface: Surface, now: Timestamp) -> [String; 7] {
         match row.state {
             ReceiptState::Kept { until } => match surface {
                 Surface::Terminal { .. } => until.day(),
-                Surface::Stream => until.to_string(),
+                Surface::Pipe => until.to_string(),
             },
             ReceiptState::Erased { .. } => "erased".to_owned(),
         },
@@ -232,12 +235,12 @@ mod tests {
 
     #[test]
     fn a_list_elsewhere_is_tab_separated() {
-        insta::assert_snapshot!("list_stream", listed(Surface::Stream, &[]));
+        insta::assert_snapshot!("list_stream", listed(Surface::Pipe, &[]));
     }
 
     #[test]
     fn a_list_as_json_has_the_names_of_the_contract_in_its_order() {
-        insta::assert_snapshot!("list_json", listed(Surface::Stream, &["--json"]));
+        insta::assert_snapshot!("list_json", listed(Surface::Pipe, &["--json"]));
     }
 
     #[test]

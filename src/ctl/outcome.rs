@@ -105,7 +105,7 @@ impl From<OpenError> for CommandError {
 
 impl From<&Problems> for CommandError {
     fn from(problems: &Problems) -> Self {
-        Self::new(Kind::Failed, format!("the configuration has mistakes\n{problems}"))
+        Self::new(Kind::Failed, format!("the configuration has mistakes\n\n{}", problems.render()))
     }
 }
 

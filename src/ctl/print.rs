@@ -22,7 +22,7 @@ pub enum Surface {
         width: u16,
     },
     /// To a program or a file.
-    Stream,
+    Pipe,
 }
 
 /// Columns of help and tables where nobody says.
@@ -64,7 +64,7 @@ impl Output<'static> {
         let surface = if stdout.is_terminal() {
             Surface::Terminal { width: Table::new().width().unwrap_or(WIDTH) }
         } else {
-            Surface::Stream
+            Surface::Pipe
         };
         let stdin = std::io::stdin();
         let asks = stdin.is_terminal() && std::io::stderr().is_terminal();
@@ -98,7 +98,7 @@ impl<'a> Output<'a> {
     pub fn width(&self) -> usize {
         match self.surface {
             Surface::Terminal { width } => usize::from(width.clamp(40, 120)),
-            Surface::Stream => usize::from(WIDTH),
+            Surface::Pipe => usize::from(WIDTH),
         }
     }
 
@@ -125,7 +125,7 @@ impl<'a> Output<'a> {
                 let table = terminal_table(header, rows, width);
                 if rows.is_empty() { Ok(()) } else { writeln!(self.stdout, "{table}").map_err(|error| lost(&error)) }
             }
-            Surface::Stream => rows.iter().try_for_each(|row| {
+            Surface::Pipe => rows.iter().try_for_each(|row| {
                 let cells: Vec<String> = row.iter().map(|cell| escape_line(&cell.replace('\n', "; "))).collect();
                 writeln!(self.stdout, "{}", cells.join("\t")).map_err(|error| lost(&error))
             }),
@@ -257,7 +257,7 @@ mod tests {
     #[test]
     fn a_reader_that_leaves_early_is_no_error() {
         let mut said = Vec::new();
-        let mut out = Output::new(Closed, &mut said, Surface::Stream);
+        let mut out = Output::new(Closed, &mut said, Surface::Pipe);
         let error = out.line("x").unwrap_err();
         assert_eq!((error.kind, error.code()), (Kind::ReaderGone, 0));
         out.error(&error);
@@ -268,7 +268,7 @@ mod tests {
     #[test]
     fn a_cell_can_neither_forge_a_column_nor_move_the_cursor() {
         let rows = [vec!["a\tb".to_owned(), "\u{1b}[2J\u{202e}x".to_owned(), "1\n2".to_owned()]];
-        let stream = printed(Surface::Stream, |out| out.table(&["h", "h", "h"], &rows).unwrap());
+        let stream = printed(Surface::Pipe, |out| out.table(&["h", "h", "h"], &rows).unwrap());
         assert_eq!(stream, "a\\tb\t\\u{1b}[2J\\u{202e}x\t1; 2\n");
         let table = printed(Surface::Terminal { width: 80 }, |out| out.table(&["a", "b", "c"], &rows).unwrap());
         assert_eq!(table, "a     b                   c\na\\tb  \\u{1b}[2J\\u{202e}x  1\n                          2\n");
@@ -277,7 +277,7 @@ mod tests {
     #[test]
     fn json_keeps_its_value_and_shows_no_control_to_a_terminal() {
         let value = serde_json::json!({"a": "\u{9b}2J \u{7f} \u{202e} \u{e0041} ж \\ \n"});
-        let text = printed(Surface::Stream, |out| out.json(&value).unwrap());
+        let text = printed(Surface::Pipe, |out| out.json(&value).unwrap());
         assert_eq!(text, "{\"a\":\"\\u009b2J \\u007f \\u202e \\udb40\\udc41 ж \\\\ \\n\"}\n");
         assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap(), value);
     }
@@ -287,10 +287,10 @@ mod tests {
         for (typed, answer) in
             [("y\n", Answer::Yes), ("YES\n", Answer::Yes), ("\n", Answer::No), ("", Answer::No), ("yep\n", Answer::No)]
         {
-            let mut out = Output::new(std::io::sink(), std::io::sink(), Surface::Stream).with_person(typed.as_bytes());
+            let mut out = Output::new(std::io::sink(), std::io::sink(), Surface::Pipe).with_person(typed.as_bytes());
             assert_eq!(out.ask("erase?"), Ok(answer), "{typed:?}");
         }
-        let mut out = Output::new(std::io::sink(), std::io::sink(), Surface::Stream);
+        let mut out = Output::new(std::io::sink(), std::io::sink(), Surface::Pipe);
         assert_eq!(out.ask("erase?"), Ok(Answer::Nobody));
     }
 }

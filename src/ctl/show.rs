@@ -7,7 +7,6 @@ use super::moment;
 use super::outcome::{CommandError, Exit, Kind};
 use super::print::Output;
 use super::receipt::{Shown, delivery_phrase};
-use crate::domain::quantity;
 use crate::domain::receipt::{Erasure, ReceiptState};
 use crate::domain::submission::{Contents, Value};
 use crate::domain::time::Timestamp;
@@ -133,9 +132,9 @@ fn values(contents: &Contents) -> String {
 
 /// One file.
 fn attachment(file: &AttachmentRow) -> String {
-    let (name, field, size) = (escape_line(&file.name), escape_line(&file.field), quantity::bytes(file.size));
+    let (name, field) = (escape_line(&file.name), escape_line(&file.field));
     let mime = escape_line(&file.mime);
-    format!("  {}  {name}\n    field {field}, {mime}, {size}, sha256 {}\n", file.id, file.sha256)
+    format!("  {}  {name}\n    field {field}, {mime}, {} bytes, sha256 {}\n", file.id, file.size, file.sha256)
 }
 
 /// One delivery and where it goes, with what the peer said last.
@@ -176,7 +175,7 @@ mod tests {
 
     #[test]
     fn a_receipt_as_json_has_the_names_of_the_contract_in_its_order() {
-        let json = |view: &ReceiptView| printed(Surface::Stream, |out| out.json(&Shown::from(view)).unwrap());
+        let json = |view: &ReceiptView| printed(Surface::Pipe, |out| out.json(&Shown::from(view)).unwrap());
         insta::assert_snapshot!("show_json", json(&view()));
         insta::assert_snapshot!("show_erased_json", json(&erased_view()));
     }

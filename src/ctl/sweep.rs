@@ -134,7 +134,7 @@ mod tests {
     #[test]
     fn a_sweep_as_json_has_the_names_of_the_contract_in_its_order() {
         assert_eq!(
-            printed(Surface::Stream, |out| out.json(&Report::from(BUSY)).unwrap()),
+            printed(Surface::Pipe, |out| out.json(&Report::from(BUSY)).unwrap()),
             "{\"expired\":1,\"parts_removed\":2,\"quarantined\":1,\"quarantine_removed\":3,\"limiter_removed\":4,\
              \"removals_retried\":5}\n"
         );

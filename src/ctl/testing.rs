@@ -1,24 +1,17 @@
 //! Examples for the tests of this room: a plain receipt, a hostile one, an erased one; a server that is well and
 //! one in trouble; and `formctl` run inside the test.
 
-use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use super::print::{Output, Surface};
 use crate::clock::Clock;
-use crate::config::{self, Config};
-use crate::domain::bounds::{Bounds, MIB};
+use crate::domain::bounds::MIB;
 use crate::domain::delivery::{Channel, Reason};
 use crate::domain::digest::Sha256Sum;
-use crate::domain::form::{
-    Destination, EmailTarget, ExtraFields, Field, FieldKind, FileRules, Form, Site, Target, TextRules, WebhookTarget,
-};
-use crate::domain::ids::{AttachmentId, DeliveryId, DestinationId, FormId, ReceiptId, SiteId};
-use crate::domain::quota::Quota;
+use crate::domain::ids::{AttachmentId, DeliveryId, ReceiptId};
 use crate::domain::receipt::{Erasure, ReceiptState};
-use crate::domain::secret::Secret;
 use crate::domain::submission::{Contents, KeptField, Role, Value};
 use crate::domain::time::{Span, Timestamp};
 use crate::status::{self, Status};
@@ -45,7 +38,7 @@ pub fn printed(surface: Surface, print: impl FnOnce(&mut Output<'_>)) -> String 
 pub fn ctl(args: &[&str]) -> String {
     let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
     let all = ["formctl"].iter().chain(args).map(OsString::from);
-    let code = super::run(all, &Clock::stepped(now()), &mut Output::new(&mut stdout, &mut stderr, Surface::Stream));
+    let code = super::run(all, &Clock::stepped(now()), &mut Output::new(&mut stdout, &mut stderr, Surface::Pipe));
     let mut ended = format!("exit {code}\n");
     for (name, bytes) in [("stdout", stdout), ("stderr", stderr)] {
         if !bytes.is_empty() {
@@ -267,83 +260,17 @@ fn judged(observed: status::Observed) -> Status {
     status::judge(observed, thresholds)
 }
 
-/// A configuration with one of everything.
-pub fn config() -> Config {
-    let destination = |id: &str, paused, target| Destination { id: DestinationId::parse(id).unwrap(), paused, target };
-    let mail = Target::Email(EmailTarget {
-        address: "sales@acme.example".to_owned(),
-        subject: None,
-        text: None,
-        reply_to: None,
-        attach_files: false,
-        max_attach: 7 * MIB,
-        title: None,
-    });
-    let hook = Target::Webhook(WebhookTarget {
-        url: "https://crm.acme.example/hook?token=1".to_owned(),
-        secret: Secret::new("whsec_0123456789abcdef".to_owned()),
-        allow_private: false,
-    });
-    let destinations = vec![destination("sales", false, mail), destination("crm", true, hook)];
-    let declared = |name: &str, kind, required| Field {
-        name: name.to_owned(),
-        label: name.to_owned(),
-        kind,
-        required,
-        placeholder: None,
-        help: None,
+/// `formd.toml` with one site `acme`, in a folder of its own; the folder and the file's path.
+pub fn files(site: &str) -> (tempfile::TempDir, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
+        path.to_str().unwrap().to_owned()
     };
-    let form = |id: &str, destinations: Vec<Destination>, fields| Form {
-        id: FormId::parse(id).unwrap(),
-        title: None,
-        page: None,
-        locale: None,
-        accept: true,
-        accept_files: false,
-        paths: vec!["/.netlify/functions/request".to_owned()],
-        destinations,
-        success_url: None,
-        consent: None,
-        extra_fields: ExtraFields::Keep,
-        fields,
-    };
-    let fields = vec![
-        declared("email", FieldKind::Email(TextRules::default()), true),
-        declared("file", FieldKind::File(FileRules { types: vec![], max_files: 2, max_size: 5 * MIB }), false),
-    ];
-    let forms = [form("quote", destinations.clone(), fields), form("jobs", vec![destinations[1].clone()], vec![])];
-    let site = Site {
-        id: SiteId::parse("acme").unwrap(),
-        enabled: true,
-        accept: true,
-        origins: vec![],
-        origins_strict: false,
-        retention_days: 30,
-        rate: vec![Quota::parse("10/10m").unwrap(), Quota::parse("300/d").unwrap()],
-        locale: None,
-        destinations,
-        forms: forms.into_iter().map(|form| (form.id.clone(), Arc::new(form))).collect(),
-    };
-    Config {
-        source: config::Source::Files(PathBuf::from("/etc/formd/formd.toml")),
-        daemon: config::Daemon {
-            listen: config::Listen::Tcp("127.0.0.1:8787".parse().unwrap()),
-            data_dir: PathBuf::from("/var/lib/formd"),
-            limiter_dir: PathBuf::from("/run/formd/limiter"),
-            public_url: None,
-            trusted_proxies: vec!["127.0.0.0/8".parse().unwrap()],
-            mail: None,
-            delivery: config::DeliverySettings { attempts: 5, workers: 8, enabled: true },
-            sweep: config::SweepSettings {
-                part_age: Span::from_hours(2),
-                orphan_age: Span::from_hours(2),
-                quarantine_days: 7,
-            },
-            bounds: Bounds::default(),
-            log: config::LogFormat::Text,
-        },
-        sites: BTreeMap::from([(site.id.clone(), Arc::new(site))]),
-        hash: "h".repeat(64),
-        notices: vec![],
-    }
+    std::fs::create_dir(folder.path().join("sites")).unwrap();
+    write("sites/acme.toml", site);
+    let file = write("formd.toml", "data_dir = \"data\"\n");
+    (folder, file)
 }

@@ -244,14 +244,24 @@ fn line(text: &mut String, content: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Config;
     use crate::ctl::print::Surface;
-    use crate::ctl::testing::{config, printed, troubled, well};
+    use crate::ctl::testing::{files, printed, troubled, well};
     use crate::status::Declared;
 
     #[test]
     fn a_form_whose_destinations_are_all_paused_reaches_nobody() {
-        let declared = Declared::from(&config());
-        assert_eq!((declared.untold_forms, declared.mail), (vec!["acme/jobs".to_owned()], Mail::Missing));
+        let declared = |paused, kind| {
+            let (_folder, file) =
+                files(&format!("[[destination]]\nid = \"d\"\npaused = {paused}\n{kind}\n[form.jobs]\n"));
+            Declared::from(&Config::load(Some(std::path::Path::new(&file))).unwrap())
+        };
+        let mail = "email = \"a@acme.example\"";
+        let hook = "webhook = \"https://acme.example/\"\nsecret = \"0123456789abcdef\"";
+        assert_eq!(declared(true, mail).untold_forms, ["acme/jobs"]);
+        assert_eq!(declared(false, mail).untold_forms, Vec::<String>::new());
+        let moods = [declared(true, mail).mail, declared(false, mail).mail, declared(false, hook).mail];
+        assert_eq!(moods, [Mail::Missing, Mail::Missing, Mail::NotNeeded]);
     }
 
     #[test]
@@ -262,7 +272,7 @@ mod tests {
 
     #[test]
     fn status_as_json_has_the_names_of_the_contract_in_its_order() {
-        let json = |status: &Status| printed(Surface::Stream, |out| out.json(&Object::from(status)).unwrap());
+        let json = |status: &Status| printed(Surface::Pipe, |out| out.json(&Object::from(status)).unwrap());
         insta::assert_snapshot!("status_json", format!("{}{}", json(&well()), json(&troubled())));
     }
 

@@ -44,6 +44,9 @@ impl Sniffer {
 }
 
 impl FileKind {
+    /// Every supported kind, in the order in which messages name them.
+    pub const ALL: &[Self] = &[Self::Pdf];
+
     /// The MIME type.
     pub fn mime(self) -> &'static str {
         match self {
