@@ -92,10 +92,11 @@ pub struct Declared {
 
 impl From<&Config> for Declared {
     fn from(config: &Config) -> Self {
-        let sites = || config.sites.values().filter(|site| site.enabled);
-        let active = || sites().flat_map(|site| site.forms.values()).flat_map(|form| &form.destinations);
-        let mut targets = active().filter(|destination| !destination.paused).map(|destination| &destination.target);
-        let webhooks_alone = active().next().is_some() && targets.all(|target| matches!(target, Target::Webhook(_)));
+        let forms = config.sites.values().filter(|site| site.enabled).flat_map(|site| site.forms.values());
+        let active = forms.flat_map(|form| &form.destinations).filter(|destination| !destination.paused);
+        let (webhooks, others): (Vec<_>, Vec<_>) =
+            active.partition(|destination| matches!(destination.target, Target::Webhook(_)));
+        let webhooks_alone = others.is_empty() && !webhooks.is_empty();
         Self {
             hash: config.hash.clone(),
             mail: match config.daemon.mail {
