@@ -15,10 +15,8 @@ pub enum Moment {
 impl Moment {
     /// Reads RFC 3339, a date (its first moment in UTC) or an age of a count and `s`, `m`, `h`, `d`.
     pub fn parse(text: &str) -> Result<Self, String> {
-        // A time without its zone is refused: which one was meant decides what `erase --before` erases.
-        let zoned = text.get(10..).is_none_or(|rest| rest.is_empty() || rest.contains(['Z', 'z', '+', '-']));
         let age = text.starts_with(|c: char| c.is_ascii_digit()).then(|| Span::parse(text)).flatten();
-        age.map(Self::Ago).or_else(|| Timestamp::parse(text).filter(|_| zoned).map(Self::At)).ok_or_else(|| {
+        age.map(Self::Ago).or_else(|| Timestamp::parse(text).map(Self::At)).ok_or_else(|| {
             "write a date such as 2026-11-30, RFC 3339 such as 2026-11-30T08:00:00Z, or an age such as 30d".to_owned()
         })
     }
