@@ -24,6 +24,8 @@ mod print;
 mod receipt;
 mod reload;
 mod resend;
+#[cfg(test)]
+mod scenes;
 mod show;
 mod status;
 mod sweep;
