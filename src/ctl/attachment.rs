@@ -152,9 +152,9 @@ fn save(
             Place::File(path) => path.to_owned(),
             Place::Stdout => return Err(CommandError::new(Kind::Usage, "`-o -` takes one file")),
         };
-        let mut file = NewFile::create(&path)?;
-        fill(wanted, file.file())?;
-        file.keep()?;
+        let mut new = NewFile::create(&path)?;
+        fill(wanted, new.file())?;
+        new.keep()?;
         out.line(&format!("{}  {}", wanted.id, path.display()))?;
     }
     Ok(Exit::Done)

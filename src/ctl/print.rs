@@ -62,7 +62,7 @@ impl Output<'static> {
     pub fn system() -> Self {
         let stdout = std::io::stdout();
         let surface = if stdout.is_terminal() {
-            Surface::Terminal { width: Table::new().width().unwrap_or(WIDTH) }
+            Surface::Terminal { width: terminal_width(Table::new().width()) }
         } else {
             Surface::Pipe
         };
@@ -188,6 +188,11 @@ impl<'a> Output<'a> {
     }
 }
 
+/// The columns of a terminal. A serial console or a fresh pseudo-terminal says 0; below 40 nothing fits anyway.
+fn terminal_width(told: Option<u16>) -> u16 {
+    told.filter(|width| *width >= 40).unwrap_or(80)
+}
+
 /// An output error: a reader that has left is no fault of ours.
 fn lost(error: &std::io::Error) -> CommandError {
     match error.kind() {
@@ -280,6 +285,11 @@ mod tests {
         let text = printed(Surface::Pipe, |out| out.json(&value).unwrap());
         assert_eq!(text, "{\"a\":\"\\u009b2J \\u007f \\u202e \\udb40\\udc41 ж \\\\ \\n\"}\n");
         assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap(), value);
+    }
+
+    #[test]
+    fn a_terminal_that_does_not_know_its_width_has_eighty_columns() {
+        assert_eq!([None, Some(0), Some(39), Some(40), Some(200)].map(terminal_width), [80, 80, 80, 40, 200]);
     }
 
     #[test]
