@@ -28,6 +28,7 @@ mod intake;
 mod log;
 mod outbound;
 mod pages;
+mod status;
 mod store;
 mod sweep;
 

@@ -16,6 +16,7 @@ mod check;
 mod demo;
 mod describe;
 mod files;
+pub mod locate;
 mod notices;
 mod problem;
 mod redact;

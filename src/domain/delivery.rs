@@ -140,9 +140,10 @@ pub fn next(state: State, event: Event) -> Result<State, IllegalStep> {
         (State::Retrying(_) | State::Failed(_), Event::Resend { now }) => Ok(State::Pending(Waiting::Due(now))),
         (State::Pending(_), Event::Resend { .. }) => Err(IllegalStep::AlreadyPending),
         (State::Delivered, Event::Resend { .. }) => Err(IllegalStep::AlreadyDelivered),
-        (State::Delivered | State::Failed(_), Event::Attempted { .. } | Event::ValuesGone | Event::InactiveDestination) => {
-            Err(IllegalStep::AlreadyEnded)
-        }
+        (
+            State::Delivered | State::Failed(_),
+            Event::Attempted { .. } | Event::ValuesGone | Event::InactiveDestination,
+        ) => Err(IllegalStep::AlreadyEnded),
     }
 }
 

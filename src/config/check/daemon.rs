@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use ipnet::IpNet;
 
+use super::super::locate::DATA_DIR;
 use super::super::table::{Sheet, Table};
 use super::super::value::Value;
 use super::super::{Daemon, DeliverySettings, Listen, LogFormat, Mail, SweepSettings, Transport};
@@ -15,8 +16,6 @@ use crate::domain::time::Span;
 
 /// Bytes of the longest path of a Unix socket (`sun_path` less its closing NUL).
 const LONGEST_SOCKET: usize = 107;
-/// Where data lies when nobody says otherwise.
-const DATA_DIR: &str = "/var/lib/formd";
 /// Ages that `[sweep]` takes.
 const AGES: std::ops::RangeInclusive<Span> = Span::from_minutes(1)..=Span::from_days(30);
 
