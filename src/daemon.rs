@@ -25,7 +25,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{oneshot, watch};
 
 use crate::clock::Clock;
-use crate::config::{Config, Current, Listen, Problems, Source};
+use crate::config::{Config, Current, Listen, Problems, Source, locate};
 use crate::delivery::{Deliverer, Handle};
 use crate::http::{self, Listener, Shared};
 use crate::store::{OpenError, Store, StoreError, Throttle};
@@ -166,7 +166,10 @@ fn start_sweeper(
     let (end, ended) = mpsc::channel();
     let (store, current, clock) = (store.clone(), current.clone(), clock.clone());
     let thread = thread::Builder::new().name("formd-sweep".to_owned()).spawn(move || {
-        while ended.recv_timeout(SWEEP_EVERY) == Err(mpsc::RecvTimeoutError::Timeout) {
+        // The first one at once: what the last run left waits for nothing.
+        let mut pause = Duration::ZERO;
+        while ended.recv_timeout(pause) == Err(mpsc::RecvTimeoutError::Timeout) {
+            pause = SWEEP_EVERY;
             let now = clock.now();
             let swept = sweep::run(&store, &current.get(), Mode::CarryOut, now)
                 .and_then(|_| store.set_fact("limiter_failures", &throttle.failures().to_string(), now));
@@ -205,6 +208,8 @@ impl Running {
         }
         write_config_hash(&self.store, &new, &self.clock).map_err(|error| error.to_string())?;
         self.current.publish(new);
+        // A site that was switched on again has deliveries that wait for nothing else.
+        self.store.directory().wake();
         Ok(())
     }
 }
@@ -256,7 +261,7 @@ pub enum Demo {
 pub fn main(options: Options, say: &mut dyn FnMut(&str)) -> Result<(), Ended> {
     let file = match options.demo {
         Demo::Yes => None,
-        Demo::No => options.config.or_else(default_file),
+        Demo::No => locate::file(options.config.as_deref()),
     };
     let mut config = Config::load(file.as_deref())?;
     if let Some(listen) = options.listen {
@@ -275,12 +280,6 @@ pub fn main(options: Options, say: &mut dyn FnMut(&str)) -> Result<(), Ended> {
     }
     let signals = Builder::new_current_thread().enable_all().build().map_err(Ended::failure)?;
     signals.block_on(serve_until_told(running))
-}
-
-/// The file both programs read when none is named.
-pub fn default_file() -> Option<PathBuf> {
-    let file = Path::new("/etc/formd/formd.toml");
-    file.exists().then(|| file.to_owned())
 }
 
 /// Reloads at SIGHUP, ends in order at SIGTERM or SIGINT, and at once at a second one: everything acknowledged is on
