@@ -43,7 +43,19 @@ impl Sniffer {
     }
 }
 
+/// Extensions that name a type which people and programs rely on.
+const CLAIMING: &[&str] = &[
+    "png", "jpg", "jpeg", "jpe", "jfif", "webp", "avif", "gif", "pdf", "docx", "xlsx", "pptx", "odt", "ods", "odp",
+    "rtf", "txt", "csv", "doc", "xls", "ppt", "docm", "xlsm", "pptm", "dotx", "xltx", "heic", "heif", "tif", "tiff",
+    "bmp", "ico", "svg", "html", "htm", "xhtml", "xml", "json", "js", "mjs", "css", "php", "py", "sh", "bat", "cmd",
+    "ps1", "vbs", "exe", "dll", "msi", "com", "scr", "lnk", "jar", "apk", "zip", "rar", "7z", "gz", "tar", "iso",
+    "dmg", "mp3", "mp4", "mov", "avi", "webm", "wav", "eml", "msg", "epub", "md", "log", "ics", "vcf",
+];
+
 impl FileKind {
+    /// All supported kinds.
+    pub const ALL: [Self; 1] = [Self::Pdf];
+
     /// The MIME type.
     pub fn mime(self) -> &'static str {
         match self {
@@ -56,6 +68,25 @@ impl FileKind {
         match self {
             Self::Pdf => "pdf",
         }
+    }
+
+    /// What a visitor calls it.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Pdf => "PDF",
+        }
+    }
+
+    /// The visitor's words for `kinds`, joined by commas; all supported kinds when there are none.
+    pub fn list(kinds: &[Self]) -> String {
+        let kinds = if kinds.is_empty() { &Self::ALL[..] } else { kinds };
+        kinds.iter().map(|kind| kind.label()).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Whether an extension (lower case, no dot) claims another type than this. No extension, and one that names
+    /// no common type (`report.v2`), claims nothing.
+    pub fn is_contradicted_by(self, extension: &str) -> bool {
+        Self::from_extension(extension) != Some(self) && CLAIMING.contains(&extension)
     }
 
     /// The kind of a MIME type.
