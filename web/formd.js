@@ -1,6 +1,6 @@
 /* formd.js: one submission key for one filling of a form: a second click is no second message.
    On every <form data-formd> it writes the hidden fields _key (first in the form) and _page. The key is made when
-   filling starts and kept in sessionStorage: clicks, errors, "reload" and "back" keep it, a new visit makes another.
+   filling starts and kept in sessionStorage: clicks, reload and back keep it, a new visit makes another.
    It stops no form from being sent; without it forms work as well. */
 (function () {
   "use strict";

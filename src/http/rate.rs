@@ -25,6 +25,9 @@ pub(super) enum Rate {
 impl Rate {
     /// Charges one request to `key`.
     pub(super) async fn charge(throttle: &Throttle, key: String, quotas: &[Quota], now: Timestamp) -> Self {
+        if quotas.is_empty() {
+            return Self::Within(None);
+        }
         let charge = match throttle.charge(&key, quotas, now) {
             Charge::Contended => {
                 let (throttle, quotas) = (throttle.clone(), quotas.to_vec());

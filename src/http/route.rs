@@ -4,7 +4,7 @@
 //! (contract 4.1). An unknown site and an unknown form are one answer.
 
 use hyper::body::Incoming;
-use hyper::header::{ACCEPT_LANGUAGE, ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL, HeaderValue};
+use hyper::header::{ACCEPT_LANGUAGE, CACHE_CONTROL, HeaderValue};
 use hyper::{HeaderMap, Method, Request, StatusCode};
 use tokio::task::spawn_blocking;
 
@@ -102,7 +102,7 @@ async fn route(shared: &Shared, request: Request<Incoming>, peer: Peer) -> Reply
             post(shared, &config, target, ask, own, request, peer).await
         }
         Method::OPTIONS => options(&shared.0, Some(site), &ask, &own, request.headers()),
-        Method::GET | Method::HEAD if hosted => page(&shared.0, site, form, &path, &ask),
+        Method::GET | Method::HEAD if hosted => page(&shared.0, site, form, &ask),
         _ => {
             let methods = if hosted { "GET, HEAD, POST, OPTIONS" } else { "POST, OPTIONS" };
             Answer::from(Problem::new(ProblemKind::MethodNotAllowed).allow(methods)).render(&ask, &shared.0.pages)
@@ -141,6 +141,7 @@ async fn post(
         config.sites.get(&target.site).map(AsRef::as_ref)
     });
     if site.is_some_and(|site| judge(site, &own, request.headers()) == Provenance::Foreign) {
+        tracing::info!(site = %target.site, form = %target.form, outcome = "origin_refused", "submission");
         return Answer::from(Problem::new(ProblemKind::OriginRefused)).render(&ask, &shared.0.pages);
     }
     let client = Client::behind(peer, request.headers(), &config.daemon.trusted_proxies);
@@ -197,12 +198,12 @@ fn options(inner: &Inner, site: Option<&Site>, ask: &Ask, own: &Own, headers: &H
 }
 
 /// The hosted page of a form, or the news that it is closed.
-fn page(inner: &Inner, site: &Site, form: &Form, path: &str, ask: &Ask) -> Reply {
+fn page(inner: &Inner, site: &Site, form: &Form, ask: &Ask) -> Reply {
     if !(site.enabled && site.accept && form.accept) {
         return Answer::from(Problem::new(ProblemKind::Closed)).render(ask, &inner.pages);
     }
     let key = submit::fresh_key(&inner.clock);
-    finish(hosted_form(form, path, &key, ask.language, &inner.pages), &ask.cors)
+    finish(hosted_form(form, &key, ask.language, &inner.pages), &ask.cors)
 }
 
 /// `GET /formd.js`.
@@ -231,7 +232,6 @@ async fn health(shared: &Shared, method: &Method, headers: &HeaderMap) -> Reply 
     };
     let mut reply = reply(status, "text/plain; charset=utf-8", text);
     reply.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    reply.headers_mut().insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
     reply
 }
 

@@ -168,5 +168,4 @@ async fn unwinding<T>(future: impl Future<Output = T>) -> Result<T, Panicked> {
 }
 
 #[cfg(test)]
-#[path = "server_test.rs"]
 mod tests;

@@ -8,6 +8,7 @@ use crate::domain::bounds::Bounds;
 use crate::domain::control::is_control;
 use crate::domain::draft::{Draft, Entry};
 use crate::domain::form::{DateRules, Field, FieldKind, FileRules, NumberRules, TextRules};
+use crate::domain::pattern::Pattern;
 use crate::domain::text::Texts;
 
 /// One control as the template wants it; an empty text leaves its attribute out.
@@ -141,7 +142,7 @@ impl Control {
     fn line(&mut self, kind: &'static str, rules: &TextRules) {
         (self.widget, self.kind) = ("input", kind);
         (self.min_length, self.max_length) = (written(rules.min_length), written(rules.max_length));
-        self.pattern = written(rules.pattern.as_ref().map(|pattern| pattern.as_str()));
+        self.pattern = written(rules.pattern.as_ref().map(Pattern::as_str));
     }
 
     /// A choice among options.

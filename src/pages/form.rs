@@ -14,8 +14,8 @@ use crate::domain::validate::RenderedError;
 pub struct FormPage<'a> {
     /// The form.
     pub form: &'a Form,
-    /// The address it is sent to.
-    pub action: &'a str,
+    /// The address it is sent to; `None`: the one the page came from, whatever a proxy made of it on the way.
+    pub action: Option<&'a str>,
     /// The submission key: the first hidden field, so that it is in the first bytes of the body.
     pub key: &'a str,
     /// The visitor's language.
@@ -75,7 +75,7 @@ pub(super) fn context(page: &FormPage<'_>, title: &str, texts: &Texts, words: Va
         title => title,
         notice => notice.unwrap_or_else(|| Value::from(false)),
         faults => faults,
-        action => page.action,
+        action => page.action.unwrap_or_default(),
         // Text alone travels urlencoded: short enough to be kept when the rate limit refuses it.
         enctype => if has_files { "multipart/form-data" } else { "application/x-www-form-urlencoded" },
         key => page.key,

@@ -16,7 +16,7 @@ mod words;
 pub use form::{Again, Button, FormPage, Said};
 pub use words::Words;
 
-use minijinja::{AutoEscape, Environment, Error, UndefinedBehavior, Value, context};
+use minijinja::{AutoEscape, Environment, Error, UndefinedBehavior, Value, context, escape_formatter};
 
 use crate::domain::digest::Sha256Sum;
 use crate::domain::form::Form;
@@ -66,6 +66,11 @@ impl Pages {
     pub fn new() -> Result<Self, PageError> {
         let mut engine = Environment::empty();
         engine.set_auto_escape_callback(|_| AutoEscape::Html);
+        engine.set_formatter(|out, state, value| match value.as_str() {
+            // The engine would escape slashes as well, and addresses in a page's source are for people to read.
+            Some(text) if !value.is_safe() => Ok(out.write_str(&escape(text))?),
+            _ => escape_formatter(out, state, value),
+        });
         engine.set_undefined_behavior(UndefinedBehavior::Strict);
         engine.set_fuel(Some(FUEL));
         engine.add_template("layout", include_str!("../../web/layout.html"))?;
@@ -155,9 +160,9 @@ fn words(texts: &Texts) -> Value {
     }
 }
 
-/// HTML escaping for the page of last resort.
+/// HTML escaping, for text and for quoted attributes.
 fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;").replace('\'', "&#39;")
 }
 
 /// RFC 4648, section 4, as a source expression of a policy wants its hash.

@@ -5,7 +5,6 @@ use serde_json::{Map, Value, json};
 
 use super::{Accepted, Problem, reply};
 use crate::domain::text::Language;
-use crate::domain::validate::RenderedError;
 use crate::http::server::Reply;
 
 /// The success that existing clients read: some look at `ok`, some at `success`, some at the absence of `errors`,

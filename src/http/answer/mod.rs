@@ -93,7 +93,7 @@ pub(super) struct Problem {
     /// The methods that would be right.
     pub(super) allow: Option<&'static str>,
     /// The form to show again.
-    pub(super) again: Option<FormAgain>,
+    pub(super) again: Option<Box<FormAgain>>,
 }
 
 /// A form that is shown again with what was sent.
@@ -101,8 +101,6 @@ pub(super) struct Problem {
 pub(super) struct FormAgain {
     /// The form.
     pub(super) form: Arc<Form>,
-    /// The address it goes to.
-    pub(super) action: String,
     /// Its key.
     pub(super) key: String,
     /// What was sent.

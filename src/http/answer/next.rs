@@ -5,6 +5,7 @@
 //! else would make formd a machine that sends people wherever a stranger likes.
 
 use crate::domain::control;
+use crate::domain::digest::hex;
 use crate::domain::draft::Draft;
 use crate::domain::form::Site;
 use crate::domain::origin::Origin;
@@ -25,7 +26,8 @@ pub(in crate::http) fn encode(url: &str) -> Option<String> {
         match byte {
             0..=31 | 127 => return None,
             b' ' | b'"' | b'<' | b'>' | b'\\' | b'^' | b'`' | b'{' | b'|' | b'}' | 128.. => {
-                text.push_str(&format!("%{byte:02X}"));
+                text.push('%');
+                text.push_str(&hex(&[byte]).to_ascii_uppercase());
             }
             plain => text.push(char::from(plain)),
         }

@@ -41,7 +41,7 @@ pub(super) fn refused(problem: &Problem, language: Language, pages: &Pages) -> R
 fn form_page<'a>(again: &'a FormAgain, said: Said<'a>, problem: &'a Problem, language: Language) -> FormPage<'a> {
     FormPage {
         form: &again.form,
-        action: &again.action,
+        action: None,
         key: &again.key,
         language,
         next: again.next.as_deref(),
@@ -51,8 +51,8 @@ fn form_page<'a>(again: &'a FormAgain, said: Said<'a>, problem: &'a Problem, lan
 
 /// The hosted page of a form. A browser may keep it for its back button, so that a text half written is not lost;
 /// nobody else may, since it carries a key.
-pub(in crate::http) fn hosted_form(form: &Form, action: &str, key: &str, language: Language, pages: &Pages) -> Reply {
-    let page = FormPage { form, action, key, language, next: None, again: None };
+pub(in crate::http) fn hosted_form(form: &Form, key: &str, language: Language, pages: &Pages) -> Reply {
+    let page = FormPage { form, action: None, key, language, next: None, again: None };
     let mut reply = page_reply(StatusCode::OK, pages.form(&page));
     reply.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
     reply

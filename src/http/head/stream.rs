@@ -81,9 +81,16 @@ enum Began {
 impl<S> HeadStream<S> {
     /// Watches a socket that was just accepted.
     pub(in crate::http) fn new(socket: S, limits: Limits, times: Times, seat: Seat) -> Self {
-        let timer = Box::pin(sleep(times.head));
-        let state = State::Head(Scanner::default(), Began::Yes);
-        Self { socket, limits, times, seat, state, held: BytesMut::new(), timer, write_timer: None }
+        Self {
+            socket,
+            limits,
+            times,
+            seat,
+            state: State::Head(Scanner::default(), Began::Yes),
+            held: BytesMut::new(),
+            timer: Box::pin(sleep(times.head)),
+            write_timer: None,
+        }
     }
 
     /// Turns to the next head, idle until its first byte.
@@ -103,7 +110,7 @@ impl<S> HeadStream<S> {
         self.state = State::Refused;
     }
 
-    /// Looks at the head so far. `Ok(true)`: something changed; `Ok(false)`: more bytes are needed.
+    /// Looks at the head so far.
     fn look(&mut self, mut scanner: Scanner, began: Began) -> io::Result<Progress> {
         match scanner.advance(&self.held, self.limits) {
             Scan::More => {
@@ -237,9 +244,8 @@ impl<S: AsyncRead + Unpin> AsyncRead for HeadStream<S> {
                     this.state = State::Pass(left - count as u64);
                     return Poll::Ready(Ok(()));
                 }
-                State::Last => return this.poll_hand_on(cx, out, usize::MAX).map_ok(drop),
                 State::Refused if this.held.is_empty() => return Poll::Pending,
-                State::Refused => return this.poll_hand_on(cx, out, usize::MAX).map_ok(drop),
+                State::Last | State::Refused => return this.poll_hand_on(cx, out, usize::MAX).map_ok(drop),
                 State::Ended | State::Linger(_) => return Poll::Ready(Ok(())),
             }
         }

@@ -52,21 +52,18 @@ impl Course<'_> {
             clock: self.inner.clock.clone(),
         };
         let (reply, word) = oneshot::channel();
-        let patience = match Arc::clone(&self.inner.in_flight).try_acquire_owned() {
-            Ok(place) => {
-                start(tools, arrival, place, reply);
-                COMMIT_TIME
-            }
-            Err(_) => {
-                let places = Arc::clone(&self.inner.in_flight);
-                tokio::spawn(async move {
-                    match timeout(QUEUE_TIME, places.acquire_owned()).await {
-                        Ok(Ok(place)) => start(tools, arrival, place, reply),
-                        Ok(Err(_)) | Err(_) => drop(reply.send(Err(Crowded))),
-                    }
-                });
-                QUEUE_TIME + COMMIT_TIME
-            }
+        let places = Arc::clone(&self.inner.in_flight);
+        let patience = if let Ok(place) = Arc::clone(&places).try_acquire_owned() {
+            start(tools, arrival, place, reply);
+            COMMIT_TIME
+        } else {
+            tokio::spawn(async move {
+                match timeout(QUEUE_TIME, places.acquire_owned()).await {
+                    Ok(Ok(place)) => start(tools, arrival, place, reply),
+                    Ok(Err(_)) | Err(_) => drop(reply.send(Err(Crowded))),
+                }
+            });
+            QUEUE_TIME + COMMIT_TIME
         };
         match timeout(patience, word).await {
             Ok(Ok(Ok(word))) => Ok(word),

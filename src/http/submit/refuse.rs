@@ -57,7 +57,13 @@ impl Course<'_> {
             Refusal::Invalid(errors) => self.invalid(&errors, shown, key),
             Refusal::Unavailable(error) => {
                 tracing::error!(%error, "a submission could not be recorded");
-                self.refuse_whole(ProblemKind::Unavailable)
+                // The same key settles it, so the form that is shown again carries it.
+                match shown.and_then(|draft| self.form_again(draft, key, Button::Send)) {
+                    Some(again) => {
+                        Problem { again: Some(again), ..Problem::new(ProblemKind::Unavailable) }.retry_after(SOON)
+                    }
+                    None => self.refuse_whole(ProblemKind::Unavailable),
+                }
             }
         }
     }
@@ -77,20 +83,19 @@ impl Course<'_> {
 
     /// The form with what was sent, under its key; without one under the key in the draft, but never under a
     /// conflicting one. `None` where there is no form any more.
-    pub(super) fn form_again(&self, draft: Draft, key: Option<SubmitKey>, button: Button) -> Option<FormAgain> {
+    pub(super) fn form_again(&self, draft: Draft, key: Option<SubmitKey>, button: Button) -> Option<Box<FormAgain>> {
         let Published { site, form } = self.target.published.clone()?;
         let sent = draft.control(control::KEY).and_then(|text| SubmitKey::parse(text).ok().flatten());
         let key = match button {
             Button::Send => key.or(sent).map(|key| key.as_str().to_owned()),
             Button::SendAsNew => None,
         };
-        Some(FormAgain {
+        Some(Box::new(FormAgain {
             form,
-            action: self.target.address.clone(),
             key: key.unwrap_or_else(|| fresh_key(&self.inner.clock)),
             next: allowed(&draft, &site, &self.visit.own),
             draft,
             button,
-        })
+        }))
     }
 }
