@@ -8,6 +8,7 @@ mod delivery;
 mod domain;
 mod http;
 mod intake;
+mod log;
 mod outbound;
 mod pages;
 mod store;

@@ -1,0 +1,32 @@
+# Two commands do everything on a fresh Debian machine that has Rust and a C compiler:
+#
+#   make demo   builds formd and runs its embedded default on http://127.0.0.1:8787
+#   make test   installs what the tests need (as root; else names it and stops) and runs them all
+
+.PHONY: demo test packages check-format check-lints check-tests
+
+demo:
+	cargo build --locked
+	./target/debug/formd --demo
+
+test: packages check-format check-lints check-tests
+
+# What the tests call beside cargo: strace for the order of system calls, curl as the newcomer's client,
+# python3 as an independent judge of signatures.
+PACKAGES = strace curl python3
+
+packages:
+	@missing=; for p in $(PACKAGES); do command -v $$p >/dev/null || missing="$$missing $$p"; done; \
+	if [ -z "$$missing" ]; then exit 0; fi; \
+	if [ "$$(id -u)" = 0 ]; then apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -qy $$missing; \
+	else echo "the tests need these Debian packages:$$missing"; echo "  hint: sudo apt-get install$$missing"; exit 1; fi
+
+check-format:
+	cargo fmt --check
+
+check-lints:
+	cargo clippy --locked --all-targets -- -D warnings
+
+# FORMD_TESTS=all: a test that lacks its tool fails instead of being skipped.
+check-tests:
+	FORMD_TESTS=all cargo test --locked

@@ -1,0 +1,22 @@
+//! Log lines: one an event, to standard error, as text or JSON.
+//!
+//! Never a visitor's value, address or file name: callers log ids, sizes, durations and outcome codes only.
+//! Under systemd the journal adds the time, so the text form leaves it out there.
+
+use tracing_subscriber::fmt;
+
+use crate::config::LogFormat;
+
+/// Starts logging for the whole process. A second call changes nothing.
+pub fn start(format: LogFormat) {
+    let under_journal = std::env::var_os("JOURNAL_STREAM").is_some();
+    let lines = fmt().with_writer(std::io::stderr).with_target(false).with_max_level(tracing::Level::INFO);
+    // A second start finds the first one's subscriber in place, which is what the caller wants.
+    let _: Result<(), _> = match format {
+        LogFormat::Json => tracing::subscriber::set_global_default(lines.json().flatten_event(true).finish()),
+        LogFormat::Text if under_journal => {
+            tracing::subscriber::set_global_default(lines.without_time().with_ansi(false).finish())
+        }
+        LogFormat::Text => tracing::subscriber::set_global_default(lines.with_ansi(false).finish()),
+    };
+}
