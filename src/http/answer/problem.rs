@@ -41,8 +41,6 @@ pub(in crate::http) enum ProblemKind {
     HeadTooLarge,
     /// A mistake in formd.
     Internal,
-    /// A transfer coding nobody speaks.
-    NotImplemented,
     /// Not now.
     Unavailable,
 }
@@ -68,7 +66,6 @@ impl ProblemKind {
             Self::RateLimited => (StatusCode::TOO_MANY_REQUESTS, "rate_limited"),
             Self::HeadTooLarge => (StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, "header_too_large"),
             Self::Internal => (StatusCode::INTERNAL_SERVER_ERROR, "server_error"),
-            Self::NotImplemented => (StatusCode::NOT_IMPLEMENTED, "not_implemented"),
             Self::Unavailable => (StatusCode::SERVICE_UNAVAILABLE, "unavailable"),
         }
     }
@@ -87,7 +84,7 @@ impl ProblemKind {
     pub(in crate::http) fn notice(self, language: Language) -> Notice {
         let notices = &language.texts().notices;
         match self {
-            Self::BadRequest | Self::NotImplemented => notices.bad_request,
+            Self::BadRequest => notices.bad_request,
             Self::Malformed => notices.malformed,
             Self::BadKey => notices.bad_key,
             Self::OriginRefused => notices.origin_refused,

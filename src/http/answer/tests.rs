@@ -26,7 +26,7 @@ async fn write(answer: &Answer, format: Format) -> (Reply, String) {
 }
 
 /// Every kind of refusal.
-const KINDS: [ProblemKind; 19] = [
+const KINDS: [ProblemKind; 18] = [
     ProblemKind::BadRequest,
     ProblemKind::Malformed,
     ProblemKind::BadKey,
@@ -44,7 +44,6 @@ const KINDS: [ProblemKind; 19] = [
     ProblemKind::RateLimited,
     ProblemKind::HeadTooLarge,
     ProblemKind::Internal,
-    ProblemKind::NotImplemented,
     ProblemKind::Unavailable,
 ];
 

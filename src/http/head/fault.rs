@@ -96,7 +96,6 @@ impl HeadFault {
         match self {
             Self::TooLong | Self::TooMany => ProblemKind::HeadTooLarge,
             Self::TooSlow => ProblemKind::TooSlow,
-            Self::UnknownEncoding => ProblemKind::NotImplemented,
             Self::TwoKeys => ProblemKind::BadKey,
             Self::LineEnd
             | Self::Folded
@@ -108,7 +107,8 @@ impl HeadFault {
             | Self::HostDiffers
             | Self::Length
             | Self::LengthAndEncoding
-            | Self::Encoding => ProblemKind::BadRequest,
+            | Self::Encoding
+            | Self::UnknownEncoding => ProblemKind::BadRequest,
         }
     }
 

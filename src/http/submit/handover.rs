@@ -15,7 +15,7 @@ use crate::clock::Clock;
 use crate::domain::bounds::Bounds;
 use crate::domain::receipt::Outcome;
 use crate::http::route::internal;
-use crate::intake::{self, Arrival, Refusal};
+use crate::intake::{self, Arrival, Refusal, Room};
 use crate::store::Store;
 
 /// How long a submission waits for a place among those in flight.
@@ -80,17 +80,17 @@ impl Course<'_> {
     }
 }
 
-/// Starts intake: in place where it does not block, else on a thread that may. The place in flight is given back with
-/// the word.
+/// Judges in place, then goes on where intake says that it may: in place, or on a thread that may block. The place in
+/// flight is given back with the word.
 fn start(tools: Tools, arrival: Arrival, place: OwnedSemaphorePermit, reply: Reply) {
     let tell = move |word: Word| {
         drop(place);
         // A client that has left does not hear it.
         drop(reply.send(Ok(word)));
     };
-    if arrival.parts.is_empty() {
-        intake::accept(&tools.store, &tools.bounds, &tools.clock, arrival, tell);
-    } else {
-        drop(spawn_blocking(move || intake::accept(&tools.store, &tools.bounds, &tools.clock, arrival, tell)));
+    let judged = intake::judge(tools.store.key(), &tools.bounds, arrival);
+    match judged.room() {
+        Room::Inline => judged.accept(&tools.store, &tools.clock, tell),
+        Room::Blocking => drop(spawn_blocking(move || judged.accept(&tools.store, &tools.clock, tell))),
     }
 }

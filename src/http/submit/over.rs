@@ -9,15 +9,13 @@ use tokio::task::spawn_blocking;
 
 use super::{Connection, Course, Novelty, Problem, ProblemKind, Stream, accepted, agree};
 use crate::domain::draft::Draft;
-use crate::domain::fingerprint;
 use crate::domain::ids::SubmitKey;
-use crate::domain::receipt::Outcome;
 use crate::domain::time::Span;
 use crate::http::answer::{Answer, Format};
 use crate::http::body::{ContentType, Extent, Received, Replayed};
 use crate::intake;
 use crate::pages::{Button, Words};
-use crate::store::StoreError;
+use crate::store::{KnownKey, StoreError};
 
 impl Course<'_> {
     /// Answers a repeat; anything else is refused until `retry_after`.
@@ -29,8 +27,8 @@ impl Course<'_> {
         retry_after: Span,
     ) -> Result<Answer, Problem> {
         if let Some(key) = header {
-            if self.is_known(&key).await? {
-                return self.settle(content_type, body, key, retry_after).await;
+            if let Some(known) = self.find_known(key.clone()).await? {
+                return self.settle(content_type, body, (key, known), retry_after).await;
             }
             self.connection = Connection::Ends;
             return Err(self.too_many(retry_after, None));
@@ -44,9 +42,9 @@ impl Course<'_> {
             }
         };
         if let Some(key) = ahead.early_key(content_type, &context)
-            && self.is_known(&key).await?
+            && let Some(known) = self.find_known(key.clone()).await?
         {
-            return self.settle(content_type, ahead, key, retry_after).await;
+            return self.settle(content_type, ahead, (key, known), retry_after).await;
         }
         let kept = match ahead.extent() {
             Extent::Whole => self.text_of(content_type, ahead).await,
@@ -58,11 +56,10 @@ impl Course<'_> {
         Err(self.too_many(retry_after, kept))
     }
 
-    /// Whether the form has a receipt of this key.
-    async fn is_known(&self, key: &SubmitKey) -> Result<bool, Problem> {
-        let store = self.inner.store.clone();
-        let hash = fingerprint::submit_key(store.key(), &self.target.site, &self.target.form, key);
-        self.ask_store(move || store.find_by_key(hash)).await.map(|known| known.is_some())
+    /// The receipt that this key has in this form.
+    async fn find_known(&self, key: SubmitKey) -> Result<Option<KnownKey>, Problem> {
+        let (store, site, form) = (self.inner.store.clone(), self.target.site.clone(), self.target.form.clone());
+        self.ask_store(move || intake::find_known(&store, &site, &form, &key)).await
     }
 
     /// Reads the body of a known key; answers when it repeats exactly what was accepted.
@@ -70,7 +67,7 @@ impl Course<'_> {
         &mut self,
         content_type: &ContentType,
         body: B,
-        key: SubmitKey,
+        (key, known): (SubmitKey, KnownKey),
         retry_after: Span,
     ) -> Result<Answer, Problem>
     where
@@ -78,20 +75,18 @@ impl Course<'_> {
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
         let Received { draft, parts, key: field, size: _ } = self.read(content_type, body).await?;
-        let key = agree(Some(key), field)?.ok_or_else(|| self.too_many(retry_after, None))?;
+        agree(Some(key), field)?;
         let next = self.next(&draft);
-        let (store, site, form) = (self.inner.store.clone(), self.target.site.clone(), self.target.form.clone());
+        let store = self.inner.store.clone();
         let find = move || {
-            let found = intake::find_repeat(&store, &site, &form, &key, &draft);
+            let found = intake::find_repeat(&store, known, &draft);
             // Removing the `.part` files touches the disk, so it belongs on this thread.
             drop(parts);
-            found
+            Ok(found)
         };
         match self.ask_store(find).await? {
-            Some(Outcome::Repeated(receipt) | Outcome::Stored(receipt)) => {
-                Ok(accepted(receipt, Novelty::Replayed, next))
-            }
-            Some(Outcome::Conflict) | None => Err(self.too_many(retry_after, None)),
+            Some(receipt) => Ok(accepted(receipt, Novelty::Replayed, next)),
+            None => Err(self.too_many(retry_after, None)),
         }
     }
 
