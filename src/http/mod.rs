@@ -84,3 +84,6 @@ impl Shared {
 pub async fn serve(listener: Listener, shared: Shared, stop: watch::Receiver<bool>) {
     server::run(listener, shared, stop).await;
 }
+
+#[cfg(test)]
+mod tests;

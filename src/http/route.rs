@@ -3,6 +3,8 @@
 //! The order is the security property: address, then method, then `Origin`, and only then anything that costs more
 //! (contract 4.1). An unknown site and an unknown form are one answer.
 
+use std::net::IpAddr;
+
 use hyper::body::Incoming;
 use hyper::header::{ACCEPT_LANGUAGE, CACHE_CONTROL, HeaderValue};
 use hyper::{HeaderMap, Method, Request, StatusCode};
@@ -144,7 +146,8 @@ async fn post(
         tracing::info!(site = %target.site, form = %target.form, outcome = "origin_refused", "submission");
         return Answer::from(Problem::new(ProblemKind::OriginRefused)).render(&ask, &shared.0.pages);
     }
-    let client = Client::behind(peer, request.headers(), &config.daemon.trusted_proxies);
+    let is_trusted = |address: &IpAddr| config.daemon.trusted_proxies.iter().any(|net| net.contains(address));
+    let client = Client::behind(peer, request.headers(), is_trusted);
     submit::submit(shared, &config.daemon.bounds, target, Visit { ask, own, client }, request).await
 }
 

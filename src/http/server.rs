@@ -43,6 +43,8 @@ const GRACE: Duration = Duration::from_secs(30);
 const PAUSE: Duration = Duration::from_millis(100);
 /// hyper's buffer for one connection.
 const BUFFER: usize = 32 * 1024;
+/// Header lines that hyper takes without being told, and faster for it.
+const USUAL_LINES: usize = 100;
 
 /// The bounds of connections, read anew for each.
 #[derive(Clone, Copy, Debug)]
@@ -117,14 +119,7 @@ async fn connection(socket: Socket, peer: Peer, seat: Seat, service: impl Servic
         let service = service.clone();
         async move { Ok::<_, Infallible>(reply(request, peer, &service).await) }
     });
-    let mut connection = pin!(
-        http1::Builder::new()
-            .timer(TokioTimer::new())
-            .header_read_timeout(None)
-            .half_close(true)
-            .max_buf_size(BUFFER)
-            .serve_connection(TokioIo::new(stream), answer)
-    );
+    let mut connection = pin!(protocol(settings.limits).serve_connection(TokioIo::new(stream), answer));
     let ended = tokio::select! {
         ended = connection.as_mut() => ended,
         () = stopped(&mut stop) => {
@@ -135,6 +130,20 @@ async fn connection(socket: Socket, peer: Peer, seat: Seat, service: impl Servic
     if let Err(error) = ended {
         tracing::debug!(%error, "a connection ended early");
     }
+}
+
+/// hyper, set so that it never refuses a head that passed the check.
+fn protocol(limits: Limits) -> http1::Builder {
+    let mut builder = http1::Builder::new();
+    builder
+        .timer(TokioTimer::new())
+        .header_read_timeout(None)
+        .half_close(true)
+        .max_buf_size(BUFFER.max(limits.bytes.saturating_mul(2)));
+    if limits.lines > USUAL_LINES {
+        builder.max_headers(limits.lines);
+    }
+    builder
 }
 
 /// One answer, with `Connection: close` where nothing may follow.

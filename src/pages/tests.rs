@@ -1,3 +1,5 @@
+//! Escaping, accessibility and what a form that is shown again keeps.
+
 use super::*;
 use crate::domain::draft::{Draft, Shape};
 use crate::domain::filekind::FileKind;

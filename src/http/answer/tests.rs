@@ -1,3 +1,5 @@
+//! What each outcome looks like in both shapes.
+
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
 

@@ -17,6 +17,14 @@ use crate::intake;
 use crate::pages::{Button, Words};
 use crate::store::{KnownKey, StoreError};
 
+/// A text that came whole, and its key.
+struct Kept {
+    /// The text.
+    draft: Draft,
+    /// Its key.
+    key: Option<SubmitKey>,
+}
+
 impl Course<'_> {
     /// Answers a repeat; anything else is refused until `retry_after`.
     pub(super) async fn repeat(
@@ -107,20 +115,20 @@ impl Course<'_> {
     }
 
     /// The visitor's text, where a browser sent it whole and urlencoded.
-    async fn text_of(&mut self, content_type: &ContentType, whole: Replayed<Stream>) -> Option<Draft> {
+    async fn text_of(&mut self, content_type: &ContentType, whole: Replayed<Stream>) -> Option<Kept> {
         if *content_type != ContentType::Urlencoded || self.visit.ask.format == Format::Json {
             return None;
         }
-        self.read(content_type, whole).await.ok().map(|received| received.draft)
+        self.read(content_type, whole).await.ok().map(|received| Kept { draft: received.draft, key: received.key })
     }
 
     /// 429, with the text where it is there.
-    fn too_many(&self, retry_after: Span, kept: Option<Draft>) -> Problem {
+    fn too_many(&self, retry_after: Span, kept: Option<Kept>) -> Problem {
         let words = Words::of(self.visit.ask.language);
         let problem = Problem::new(ProblemKind::RateLimited)
             .retry_after(retry_after)
             .say(words.again_in(retry_after.as_secs_ceil()));
-        match kept.and_then(|draft| self.form_again(draft, None, Button::Send)) {
+        match kept.and_then(|kept| self.form_again(kept.draft, kept.key, Button::Send)) {
             Some(again) => Problem { again: Some(again), ..problem },
             None if self.visit.ask.format == Format::Page => problem.say(words.go_back.to_owned()),
             None => problem,

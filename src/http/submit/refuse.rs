@@ -1,7 +1,6 @@
 //! What went wrong, in the words of an answer.
 
 use super::{Course, Problem, ProblemKind, SOON, fresh_key};
-use crate::domain::control;
 use crate::domain::draft::Draft;
 use crate::domain::ids::SubmitKey;
 use crate::domain::validate::{FieldError, Verdict, only_too_large};
@@ -81,18 +80,12 @@ impl Course<'_> {
         Problem { messages, again, ..Problem::new(kind) }
     }
 
-    /// The form with what was sent, under its key; without one under the key in the draft, but never under a
-    /// conflicting one. `None` where there is no form any more.
+    /// The form with what was sent, under its key or a fresh one. `None` where there is no form any more.
     pub(super) fn form_again(&self, draft: Draft, key: Option<SubmitKey>, button: Button) -> Option<Box<FormAgain>> {
         let Published { site, form } = self.target.published.clone()?;
-        let sent = draft.control(control::KEY).and_then(|text| SubmitKey::parse(text).ok().flatten());
-        let key = match button {
-            Button::Send => key.or(sent).map(|key| key.as_str().to_owned()),
-            Button::SendAsNew => None,
-        };
         Some(Box::new(FormAgain {
             form,
-            key: key.unwrap_or_else(|| fresh_key(&self.inner.clock)),
+            key: key.map_or_else(|| fresh_key(&self.inner.clock), |key| key.as_str().to_owned()),
             next: allowed(&draft, &site, &self.visit.own),
             draft,
             button,
