@@ -4,8 +4,6 @@
 //! around. Here every character that does something instead of showing something becomes visible. What shows,
 //! stays: a backslash is not doubled, so the text is for reading, not for reading back.
 
-use std::fmt::Write as _;
-
 /// `text` with control, bidi and zero-width characters and line breaks made visible (`\n`, `\u{202e}`).
 pub fn escape_line(text: &str) -> String {
     escape(text, |_| false)
@@ -25,10 +23,7 @@ fn escape(text: &str, stays: impl Fn(char) -> bool) -> String {
             '\n' => out.push_str("\\n"),
             '\r' => out.push_str("\\r"),
             '\t' => out.push_str("\\t"),
-            other => {
-                // Writing to a String cannot fail.
-                let _: std::fmt::Result = write!(out, "\\u{{{:x}}}", u32::from(other));
-            }
+            other => out.extend(other.escape_unicode()),
         }
     }
     out

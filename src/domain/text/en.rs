@@ -69,7 +69,7 @@ pub(super) const TEXTS: Texts = Texts {
     file_too_large_hint: "Please choose a smaller file, or send a link to it.",
     files_too_many: |label, max| format!("Too many files at “{label}”: please choose at most {max}."),
     files_total: |max| format!("Your files are too large together: at most {max} in all. Please choose fewer."),
-    unnamed_file: "the file",
+    unnamed_file: "unnamed file",
 };
 
 /// `1 character`, `2 characters`.

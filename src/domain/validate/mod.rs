@@ -28,8 +28,9 @@ use super::submission::{AcceptedFile, Contents, KeptField, Role, Submission, Val
 pub fn validate(form: &Form, bounds: &Bounds, draft: &Draft) -> Result<Submission, Vec<FieldError>> {
     let mut findings = Findings::default();
     let mut budget = file::Budget::new(bounds);
+    let sent = Sent::of(form, draft);
     for field in &form.fields {
-        let given = Given::of(form, field, draft);
+        let given = sent.to(field);
         let role = if matches!(field.kind, FieldKind::Email(_)) { Role::Email } else { Role::Plain };
         match judge(field, &given, &mut budget, &mut findings) {
             Ok(Some(value)) => findings.keep(&field.name, &field.label, role, value),
@@ -82,14 +83,30 @@ struct Given<'a> {
     files: Vec<(usize, &'a DraftFile)>,
 }
 
-impl<'a> Given<'a> {
-    /// Gathers what was sent for `field`; `checkboxes` are also sent as `name[]`.
-    fn of(form: &Form, field: &Field, draft: &'a Draft) -> Self {
-        let is_its = |name: &str| declared(form, name).is_some_and(|found| std::ptr::eq(found, field));
+/// What was sent, each piece with the declared field it means.
+#[derive(Debug)]
+struct Sent<'f, 'a> {
+    /// The text entries.
+    entries: Vec<(Option<&'f Field>, &'a Entry)>,
+    /// The files.
+    files: Vec<(Option<&'f Field>, &'a DraftFile)>,
+}
+
+impl<'f, 'a> Sent<'f, 'a> {
+    /// Finds the field of each piece.
+    fn of(form: &'f Form, draft: &'a Draft) -> Self {
         Self {
-            entries: draft.entries.iter().filter(|entry| is_its(&entry.name)).collect(),
-            files: draft.files.iter().enumerate().filter(|(_, file)| is_its(&file.field)).collect(),
+            entries: draft.entries.iter().map(|entry| (declared(form, &entry.name), entry)).collect(),
+            files: draft.files.iter().map(|file| (declared(form, &file.field), file)).collect(),
         }
+    }
+
+    /// What was sent for one field.
+    fn to(&self, field: &Field) -> Given<'a> {
+        let is_its = |owner: Option<&Field>| owner.is_some_and(|owner| std::ptr::eq(owner, field));
+        let entries = self.entries.iter().filter(|(owner, _)| is_its(*owner)).map(|&(_, entry)| entry);
+        let files = self.files.iter().enumerate().filter(|(_, (owner, _))| is_its(*owner));
+        Given { entries: entries.collect(), files: files.map(|(index, &(_, file))| (index, file)).collect() }
     }
 }
 

@@ -309,7 +309,9 @@ fn any_draft() -> impl Strategy<Value = Draft> {
     let entries = proptest::collection::vec((name(), value, shape), 0..12);
     (entries, proptest::collection::vec(file, 0..4)).prop_map(|(entries, files)| {
         let mut draft = Draft::default();
-        entries.into_iter().for_each(|(name, value, shape)| draft.push(name, &value, shape));
+        for (name, value, shape) in entries {
+            draft.push(name, &value, shape);
+        }
         with_files(draft, files)
     })
 }
