@@ -16,6 +16,7 @@ mod check;
 mod demo;
 mod describe;
 mod files;
+pub mod locate;
 mod notices;
 mod problem;
 mod redact;
@@ -129,6 +130,19 @@ pub enum Listen {
     Tcp(SocketAddr),
     /// A Unix socket.
     Unix(PathBuf),
+}
+
+/// The longest path of a Unix socket in bytes: 108 with the final zero (unix(7)).
+const LONGEST_SOCKET: usize = 107;
+
+impl Listen {
+    /// Reads `ADDRESS:PORT` or `unix:PATH`; a relative path begins at `base`.
+    pub fn parse(text: &str, base: &Path) -> Option<Self> {
+        let Some(path) = text.strip_prefix("unix:") else { return Some(Self::Tcp(text.parse().ok()?)) };
+        let full = base.join(path);
+        let fits = !path.is_empty() && !text.contains(char::is_control) && full.as_os_str().len() <= LONGEST_SOCKET;
+        fits.then_some(Self::Unix(full))
+    }
 }
 
 /// How log lines look.

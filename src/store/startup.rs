@@ -159,15 +159,13 @@ pub(super) fn probe(directory: &DataDirectory) -> Result<(), OpenError> {
 
 /// A read-only file system and a missing right stay as they are until somebody changes them.
 fn unmendable(error: StoreError, root: &Path) -> OpenError {
-    match &error {
-        StoreError::File { source, .. }
-            if matches!(source.kind(), io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied) =>
-        {
-            let hint = format!("make `{}` writable for this user", root.display());
-            OpenError::Configuration { problem: error.to_string(), hint }
-        }
-        _ => error.into(),
+    if let StoreError::File { source, .. } = &error
+        && matches!(source.kind(), io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied)
+    {
+        let hint = format!("make `{}` writable for this user", root.display());
+        return OpenError::Configuration { problem: error.to_string(), hint };
     }
+    error.into()
 }
 
 /// Whether the database has receipts, whose hashes only the key they were made with can repeat.

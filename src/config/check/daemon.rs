@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use ipnet::IpNet;
 
+use super::super::locate::DATA_DIR;
 use super::super::table::{Sheet, Table};
 use super::super::value::Value;
 use super::super::{Daemon, DeliverySettings, Listen, LogFormat, Mail, SweepSettings, Transport};
@@ -15,8 +16,6 @@ use crate::domain::time::Span;
 
 /// Bytes of the longest path of a Unix socket (`sun_path` less its closing NUL).
 const LONGEST_SOCKET: usize = 107;
-/// Where data lies when nobody says otherwise.
-const DATA_DIR: &str = "/var/lib/formd";
 /// Ages that `[sweep]` takes.
 const AGES: std::ops::RangeInclusive<Span> = Span::from_minutes(1)..=Span::from_days(30);
 
@@ -74,12 +73,8 @@ pub(super) fn check(sheet: &Sheet<'_>, base: &Path) -> Daemon {
 
 /// `ADDRESS:PORT` or `unix:PATH`.
 fn listen(value: &Value<'_>, base: &Path) -> Option<Listen> {
-    value.parsed("write an address and a port such as `127.0.0.1:8787`, or `unix:/run/formd/formd.sock`", |text| {
-        let Some(path) = text.strip_prefix("unix:") else { return Some(Listen::Tcp(text.parse().ok()?)) };
-        let full = base.join(path);
-        let fits = !path.is_empty() && !text.contains(char::is_control) && full.as_os_str().len() <= LONGEST_SOCKET;
-        fits.then_some(Listen::Unix(full))
-    })
+    let remedy = "write an address and a port such as `127.0.0.1:8787`, or `unix:/run/formd/formd.sock`";
+    value.parsed(remedy, |text| Listen::parse(text, base))
 }
 
 /// An address or a network of proxies.

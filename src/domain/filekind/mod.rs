@@ -53,8 +53,8 @@ const CLAIMING: &[&str] = &[
 ];
 
 impl FileKind {
-    /// Every supported kind, in the order in which messages name them.
-    pub const ALL: &[Self] = &[Self::Pdf];
+    /// All supported kinds.
+    pub const ALL: [Self; 1] = [Self::Pdf];
 
     /// The MIME type.
     pub fn mime(self) -> &'static str {
