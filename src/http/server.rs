@@ -21,7 +21,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::body::Incoming;
-use hyper::header::{CONNECTION, HeaderValue, TRANSFER_ENCODING};
+use hyper::header::{CONNECTION, EXPECT, HeaderValue, TRANSFER_ENCODING};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Request, Response};
@@ -151,12 +151,16 @@ async fn reply(request: Request<Incoming>, peer: Peer, service: &impl Service) -
     let refused = request.method().as_str() == MARKER;
     // The end of a chunked body is not followed below hyper, so no head may be expected behind it.
     let last = refused || request.headers().contains_key(TRANSFER_ENCODING);
+    let asks_first = request.headers().contains_key(EXPECT);
     let mut reply = if refused {
         service.answer_refused(&request)
     } else {
         unwinding(service.answer(request, peer)).await.unwrap_or_else(|Panicked| service.answer_panic())
     };
-    if last {
+    // A client that asked before its body and was refused may send the body or not (RFC 9110, 10.1.1): what would
+    // come next could be read in two ways.
+    let failed = reply.status().is_client_error() || reply.status().is_server_error();
+    if last || (asks_first && failed) {
         reply.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     }
     reply

@@ -205,6 +205,13 @@ async fn an_upload_that_asks_first_is_refused_without_being_told_to_go_on() {
 }
 
 #[tokio::test]
+async fn a_refusal_before_a_body_that_was_asked_about_ends_the_connection() {
+    let server = start(100).await;
+    let head = b"GET /panic HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 57\r\n\r\n";
+    assert_eq!(codes(&probe(&server.address, &[head, CANARY]).await), [500]);
+}
+
+#[tokio::test]
 async fn a_panic_is_one_answer_and_the_connection_goes_on() {
     let server = start(100).await;
     let answers = probe(&server.address, &[b"GET /panic HTTP/1.1\r\nHost: a\r\n\r\n", CANARY]).await;
