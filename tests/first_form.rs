@@ -95,8 +95,9 @@ fn check_demo(folder: &Path, banner: &str) {
 /// Sends the hosted page as a browser without JavaScript does: the hidden fields as they stand, the rest typed.
 fn submit_page(world: &World, page: &Answer, typed: &[(&str, &str)], file: Option<&[u8]>) -> Answer {
     assert_eq!(attribute(&page.body, "<form".trim_start_matches('<'), "method").to_lowercase(), "post");
-    let action = attribute(&page.body, "form ", "action");
-    let path = action.strip_prefix("http://forms.test").unwrap_or(&action).to_owned();
+    // Without an action a form goes back to the address its page came from, whatever a proxy calls that.
+    assert!(!page.body.contains("action="), "{}", page.body);
+    let path = "/f/acme/quote";
     let key = attribute(&page.body, "name=\"_key\"", "value");
     let mut body = common::client::Multipart::default().field("_key", &key);
     for (name, value) in typed {
@@ -107,7 +108,7 @@ fn submit_page(world: &World, page: &Answer, typed: &[(&str, &str)], file: Optio
         None => body.file("file", "", "application/octet-stream", b""),
     };
     let request =
-        body.post(&path).header("Accept", "text/html,application/xhtml+xml").header("Sec-Fetch-Mode", "navigate");
+        body.post(path).header("Accept", "text/html,application/xhtml+xml").header("Sec-Fetch-Mode", "navigate");
     world.send(&request.header("Origin", "http://forms.test"))
 }
 

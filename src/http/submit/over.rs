@@ -1,0 +1,137 @@
+//! Over the rate limit: an exact repeat is still answered, everything else is 429.
+//!
+//! A visitor who clicks again because the answer was lost must learn that the message arrived, even when the limit is
+//! spent. So that this is no way around the limit, it costs one look at the database, and the body is read on only
+//! for a key that is known. Without a header at most 64 KiB are read for the field `_key`.
+
+use hyper::body::Body;
+use tokio::task::spawn_blocking;
+
+use super::{Connection, Course, Novelty, Problem, ProblemKind, Stream, accepted, agree};
+use crate::domain::draft::Draft;
+use crate::domain::ids::SubmitKey;
+use crate::domain::time::Span;
+use crate::http::answer::{Answer, Format};
+use crate::http::body::{ContentType, Extent, Received, Replayed};
+use crate::intake;
+use crate::pages::{Button, Words};
+use crate::store::{KnownKey, StoreError};
+
+/// A text that came whole, and its key.
+struct Kept {
+    /// The text.
+    draft: Draft,
+    /// Its key.
+    key: Option<SubmitKey>,
+}
+
+impl Course<'_> {
+    /// Answers a repeat; anything else is refused until `retry_after`.
+    pub(super) async fn repeat(
+        &mut self,
+        content_type: &ContentType,
+        body: Stream,
+        header: Option<SubmitKey>,
+        retry_after: Span,
+    ) -> Result<Answer, Problem> {
+        if let Some(key) = header {
+            if let Some(known) = self.find_known(key.clone()).await? {
+                return self.settle(content_type, body, (key, known), retry_after).await;
+            }
+            self.connection = Connection::Ends;
+            return Err(self.too_many(retry_after, None));
+        }
+        let context = self.context();
+        let ahead = match Replayed::read(body, &context).await {
+            Ok(ahead) => ahead,
+            Err(error) => {
+                self.connection = Connection::Ends;
+                return Err(self.refuse_body(error));
+            }
+        };
+        if let Some(key) = ahead.early_key(content_type, &context)
+            && let Some(known) = self.find_known(key.clone()).await?
+        {
+            return self.settle(content_type, ahead, (key, known), retry_after).await;
+        }
+        let kept = match ahead.extent() {
+            Extent::Whole => self.text_of(content_type, ahead).await,
+            Extent::Beginning => {
+                self.connection = Connection::Ends;
+                None
+            }
+        };
+        Err(self.too_many(retry_after, kept))
+    }
+
+    /// The receipt that this key has in this form.
+    async fn find_known(&self, key: SubmitKey) -> Result<Option<KnownKey>, Problem> {
+        let (store, site, form) = (self.inner.store.clone(), self.target.site.clone(), self.target.form.clone());
+        self.ask_store(move || intake::find_known(&store, &site, &form, &key)).await
+    }
+
+    /// Reads the body of a known key; answers when it repeats exactly what was accepted.
+    async fn settle<B>(
+        &mut self,
+        content_type: &ContentType,
+        body: B,
+        (key, known): (SubmitKey, KnownKey),
+        retry_after: Span,
+    ) -> Result<Answer, Problem>
+    where
+        B: Body<Data = bytes::Bytes> + Send + Unpin,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let Received { draft, parts, key: field, size: _ } = self.read(content_type, body).await?;
+        agree(Some(key), field)?;
+        let next = self.next(&draft);
+        let store = self.inner.store.clone();
+        let find = move || {
+            let found = intake::find_repeat(&store, known, &draft);
+            // Removing the `.part` files touches the disk, so it belongs on this thread.
+            drop(parts);
+            Ok(found)
+        };
+        match self.ask_store(find).await? {
+            Some(receipt) => Ok(accepted(receipt, Novelty::Replayed, next)),
+            None => Err(self.too_many(retry_after, None)),
+        }
+    }
+
+    /// Asks the store on a thread that may block.
+    async fn ask_store<T, F>(&self, question: F) -> Result<T, Problem>
+    where
+        T: Send + 'static,
+        F: FnOnce() -> Result<T, StoreError> + Send + 'static,
+    {
+        match spawn_blocking(question).await {
+            Ok(Ok(answer)) => Ok(answer),
+            Ok(Err(error)) => {
+                tracing::error!(%error, "a key could not be looked up");
+                Err(self.refuse_whole(ProblemKind::Unavailable))
+            }
+            Err(_) => Err(self.refuse_whole(ProblemKind::Unavailable)),
+        }
+    }
+
+    /// The visitor's text, where a browser sent it whole and urlencoded.
+    async fn text_of(&mut self, content_type: &ContentType, whole: Replayed<Stream>) -> Option<Kept> {
+        if *content_type != ContentType::Urlencoded || self.visit.ask.format == Format::Json {
+            return None;
+        }
+        self.read(content_type, whole).await.ok().map(|received| Kept { draft: received.draft, key: received.key })
+    }
+
+    /// 429, with the text where it is there.
+    fn too_many(&self, retry_after: Span, kept: Option<Kept>) -> Problem {
+        let words = Words::of(self.visit.ask.language);
+        let problem = Problem::new(ProblemKind::RateLimited)
+            .retry_after(retry_after)
+            .say(words.again_in(retry_after.as_secs_ceil()));
+        match kept.and_then(|kept| self.form_again(kept.draft, kept.key, Button::Send)) {
+            Some(again) => Problem { again: Some(again), ..problem },
+            None if self.visit.ask.format == Format::Page => problem.say(words.go_back.to_owned()),
+            None => problem,
+        }
+    }
+}
