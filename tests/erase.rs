@@ -40,7 +40,7 @@ fn erase_leaves_no_trace_in_any_file_and_ends_the_waiting_delivery() {
 
     let said = world.ctl(&["erase", &receipt, "--yes"]).ok();
     assert!(said.contains("done"), "{said}");
-    for marker in [VALUE, NAME, BYTES, "marker-4711", "marker-key-4711", "sales@acme.example", "t0p"] {
+    for marker in [VALUE, NAME, BYTES, "marker-4711", "marker-key-4711", "sales@acme.example", "hook-token-4711"] {
         assert_eq!(world.traces(marker), Vec::<String>::new(), "{marker}");
     }
     let shown = world.show(&receipt);

@@ -110,7 +110,7 @@ fn sigterm_finishes_the_request_in_flight_and_takes_no_new_one() {
     let folder = tempfile::tempdir().unwrap();
     let config = write_config(folder.path(), "");
     let mut daemon = Process::start(&config);
-    let bytes = submission().pdf("x.pdf", &pdf("term", 50_000)).post("/f/acme/quote.json").bytes();
+    let bytes = submission().pdf("x.pdf", &pdf("term", 500_000)).post("/f/acme/quote.json").bytes();
     let mut slow = std::net::TcpStream::connect(daemon.address).unwrap();
     slow.write_all(&bytes[..bytes.len() / 2]).unwrap();
     wait_until(Duration::from_secs(5), || !files_below(&folder.path().join("data/tmp")).is_empty());
@@ -120,7 +120,7 @@ fn sigterm_finishes_the_request_in_flight_and_takes_no_new_one() {
     slow.write_all(&bytes[bytes.len() / 2..]).unwrap();
     let answer = common::client::parse_answers(&common::client::read_all(&mut slow)).remove(0);
     assert_eq!(answer.status, 200, "{}", answer.body);
-    assert_eq!(daemon.stop(), Some(0));
+    assert_eq!(daemon.wait(), Some(0));
 }
 
 #[test]

@@ -124,7 +124,7 @@ impl World {
     fn destinations(&self) -> String {
         format!(
             "[[destination]]\nid = \"sales\"\nemail = \"sales@acme.example\"\n\
-             [[destination]]\nid = \"crm\"\nwebhook = \"http://127.0.0.1:{}/hooks/forms?token=t0p\"\nsecret = \"{HOOK_SECRET}\"\n",
+             [[destination]]\nid = \"crm\"\nwebhook = \"http://127.0.0.1:{}/hooks/forms?token=hook-token-4711\"\nsecret = \"{HOOK_SECRET}\"\n",
             self.hooks.address.port()
         )
     }

@@ -77,6 +77,11 @@ impl Process {
     /// SIGTERM, then the exit code.
     pub fn stop(&mut self) -> Option<i32> {
         signal(self.pid, "TERM");
+        self.wait()
+    }
+
+    /// The exit code of a process that was told to end.
+    pub fn wait(&mut self) -> Option<i32> {
         let started = Instant::now();
         while started.elapsed() < Duration::from_secs(40) {
             if let Some(status) = self.child.try_wait().unwrap() {
