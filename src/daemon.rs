@@ -36,8 +36,8 @@ const EXIT_CONFIGURATION: u8 = 78;
 /// Everything else that ends the daemon.
 const EXIT_FAILURE: u8 = 1;
 /// How often the sweep runs.
-const SWEEP_EVERY: Duration = Duration::from_secs(60);
-/// Stack of a thread of the runtime: validation and SQLite need little.
+const SWEEP_EVERY: Duration = Duration::from_mins(1);
+/// Stack of a thread of the runtime: validation and the database need little.
 const STACK: usize = 1024 * 1024;
 /// Threads of the runtime that never block.
 const ASYNC_THREADS: usize = 2;
@@ -55,7 +55,7 @@ pub struct Ended {
 
 impl Ended {
     /// An end that a restart may mend.
-    fn failure(text: impl ToString) -> Self {
+    fn failure(text: impl std::fmt::Display) -> Self {
         Self { code: EXIT_FAILURE, text: text.to_string() }
     }
 }
@@ -187,11 +187,6 @@ impl Running {
         &self.address
     }
 
-    /// The configuration in force.
-    pub fn current(&self) -> &Current {
-        &self.current
-    }
-
     /// A deliverer over this daemon's store, for tests that step it.
     pub fn deliverer(&self) -> Deliverer {
         Deliverer::new(self.store.clone(), self.current.clone(), self.clock.clone())
@@ -227,8 +222,9 @@ impl Drop for Running {
         }
         if let Some((end, thread)) = self.sweeper.take() {
             drop(end);
-            // A panic there was reported when it happened.
-            let _: thread::Result<()> = thread.join();
+            if thread.join().is_err() {
+                tracing::error!(event = "sweep_panicked", "a defect: the sweep's thread panicked");
+            }
         }
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_timeout(Duration::from_secs(5));
@@ -299,8 +295,8 @@ async fn serve_until_told(running: Running) -> Result<(), Ended> {
     let (done, ended) = oneshot::channel();
     thread::spawn(move || {
         drop(running);
-        // The receiver is gone only when a second signal came first.
-        let _: Result<(), ()> = done.send(());
+        // Nobody listens any more when a second signal came first.
+        done.send(()).unwrap_or_default();
     });
     tokio::select! {
         _ = ended => Ok(()),

@@ -12,11 +12,14 @@ pub fn start(format: LogFormat) {
     let under_journal = std::env::var_os("JOURNAL_STREAM").is_some();
     let lines = fmt().with_writer(std::io::stderr).with_target(false).with_max_level(tracing::Level::INFO);
     // A second start finds the first one's subscriber in place, which is what the caller wants.
-    let _: Result<(), _> = match format {
+    let started = match format {
         LogFormat::Json => tracing::subscriber::set_global_default(lines.json().flatten_event(true).finish()),
         LogFormat::Text if under_journal => {
             tracing::subscriber::set_global_default(lines.without_time().with_ansi(false).finish())
         }
         LogFormat::Text => tracing::subscriber::set_global_default(lines.with_ansi(false).finish()),
     };
+    if started.is_err() {
+        tracing::debug!("logging was started before");
+    }
 }

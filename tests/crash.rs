@@ -1,5 +1,17 @@
 //! kill -9 under load: nothing that was acknowledged is lost, nothing is kept twice, no row lacks its file.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::missing_docs_in_private_items,
+    clippy::cast_precision_loss,
+    reason = "a test ends where it fails, and its name is its documentation"
+)]
+
 mod common;
 
 use std::collections::HashMap;
@@ -30,7 +42,7 @@ struct Ledger {
 /// The submission of a key; every third has a file.
 fn body(key: &str) -> Multipart {
     let form = submission().field("extra", key);
-    if key.len() % 3 == 0 { form.pdf("x.pdf", &pdf(key, 30_000)) } else { form }
+    if key.len().is_multiple_of(3) { form.pdf("x.pdf", &pdf(key, 30_000)) } else { form }
 }
 
 /// Posts and reads the whole answer; `None` when it was lost.
@@ -85,7 +97,9 @@ fn thirty_kills_under_load_lose_nothing_and_double_nothing() {
         thread::sleep(Duration::from_millis(40 + (cycle as u64 * 37) % 260));
         daemon.kill();
         stop.store(true, Ordering::Relaxed);
-        clients.into_iter().for_each(|client| client.join().unwrap());
+        for client in clients {
+            client.join().unwrap();
+        }
     }
     let mut daemon = Process::start(&config);
     let unsure = std::mem::take(&mut ledger.lock().unwrap().unsure);
@@ -131,7 +145,7 @@ fn judge(folder: &std::path::Path, ledger: &Ledger, slowest: Duration) {
         let file = std::fs::metadata(folder.join("data/attachments").join(path)).expect("every row has its file");
         assert_eq!(file.len(), u64::try_from(*size).unwrap());
     }
-    let expected = ledger.acknowledged.keys().filter(|key| key.len() % 3 == 0).count();
+    let expected = ledger.acknowledged.keys().filter(|key| key.len().is_multiple_of(3)).count();
     assert_eq!(paths.len(), expected, "one file per submission with one");
     assert_eq!(files_below(&folder.join("data/tmp")), Vec::<String>::new(), "`.part` files are left");
     let integrity: String = database.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();

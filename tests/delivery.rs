@@ -1,5 +1,17 @@
 //! Deliveries: webhooks and mail against peers that misbehave, under a clock that is stepped, never slept.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::missing_docs_in_private_items,
+    clippy::cast_precision_loss,
+    reason = "a test ends where it fails, and its name is its documentation"
+)]
+
 mod common;
 
 use std::process::{Command, Stdio};
@@ -236,7 +248,7 @@ fn mail_that_is_not_set_up_fails_in_words_and_can_be_resent_later() {
     let world = World::new();
     let file = world.config_file();
     let with_mail = std::fs::read_to_string(&file).unwrap();
-    let without: String = with_mail.lines().take(2).map(|l| format!("{l}\n")).collect();
+    let without = with_mail.lines().take(2).fold(String::new(), |all, line| all + line + "\n");
     common::write_private(&file, &format!("{without}[delivery]\nenabled = false\nattempts = 1\n"));
     world.reload().unwrap();
     let receipt = world.post(&submission(), None).receipt();

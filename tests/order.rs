@@ -1,5 +1,17 @@
 //! The durability order, read from the system calls of the real process: what is answered is on disk.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::missing_docs_in_private_items,
+    clippy::cast_precision_loss,
+    reason = "a test ends where it fails, and its name is its documentation"
+)]
+
 mod common;
 
 use std::fs;
@@ -10,6 +22,11 @@ use std::thread;
 use common::client::pdf;
 use common::process::{Process, write_config};
 use common::submission;
+
+/// Connections that post at once.
+const CONNECTIONS: usize = 16;
+/// Small forms of each.
+const EACH: usize = 40;
 
 /// Whether strace can be used here; says so loudly where not.
 fn has_strace() -> bool {
@@ -75,8 +92,6 @@ fn sixteen_connections_share_their_commits() {
     if !has_strace() {
         return;
     }
-    const CONNECTIONS: usize = 16;
-    const EACH: usize = 40;
     let folder = tempfile::tempdir().unwrap();
     let config = write_config(folder.path(), "[delivery]\nenabled = false\n");
     let trace = folder.path().join("trace");
@@ -85,7 +100,9 @@ fn sixteen_connections_share_their_commits() {
     let before = fs::read_to_string(&trace).unwrap().lines().count();
     let clients: Vec<_> =
         (0..CONNECTIONS).map(|number| thread::spawn(move || keep_posting(address, number, EACH))).collect();
-    clients.into_iter().for_each(|client| client.join().unwrap());
+    for client in clients {
+        client.join().unwrap();
+    }
     let text = fs::read_to_string(&trace).unwrap();
     let wal = text.lines().skip(before).filter(|l| l.contains("sync(") && l.contains("-wal>")).count();
     daemon.stop();

@@ -1,5 +1,17 @@
 //! What only a process shows: signals, one daemon a directory, waking up in time, modes of files.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::missing_docs_in_private_items,
+    clippy::cast_precision_loss,
+    reason = "a test ends where it fails, and its name is its documentation"
+)]
+
 mod common;
 
 use std::fs;

@@ -1,5 +1,17 @@
 //! Bad input gets a clear error and leaves nothing behind.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::missing_docs_in_private_items,
+    clippy::cast_precision_loss,
+    reason = "a test ends where it fails, and its name is its documentation"
+)]
+
 mod common;
 
 use std::io::{Read, Write};
@@ -41,7 +53,7 @@ fn a_body_without_a_length_is_cut_at_the_limit() {
     let head = "POST /f/acme/quote HTTP/1.1\r\nHost: a\r\nAccept: application/json\r\n\
                 Content-Type: application/x-www-form-urlencoded\r\nTransfer-Encoding: chunked\r\n\r\n";
     stream.write_all(head.as_bytes()).unwrap();
-    let chunk = [b"10000\r\n".as_slice(), &[b'a'; 65536], b"\r\n"].concat();
+    let chunk = [b"10000\r\n".as_slice(), &vec![b'a'; 65536], b"\r\n"].concat();
     for _ in 0..200 {
         if stream.write_all(&chunk).is_err() {
             break;

@@ -1,6 +1,18 @@
 //! Repeats: five clicks are one submission, a known key is answered whatever happened since, another content
 //! under the same key overwrites nothing.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::missing_docs_in_private_items,
+    clippy::cast_precision_loss,
+    reason = "a test ends where it fails, and its name is its documentation"
+)]
+
 mod common;
 
 use std::io::Write;

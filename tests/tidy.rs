@@ -1,6 +1,18 @@
 //! The house rules that a compiler does not hold: who may import whom, one home a crate, who may print, read the
 //! clock, exit; how large a file and a function may be. Each rule is shown to bite by a planted violation.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::missing_docs_in_private_items,
+    clippy::cast_precision_loss,
+    reason = "a test ends where it fails, and its name is its documentation"
+)]
+
 use std::fs;
 use std::path::Path;
 
@@ -87,10 +99,9 @@ fn allowed_rooms(room: &str) -> Option<Vec<&'static str>> {
         rooms
     };
     match room {
-        "domain" => Some(vec!["domain"]),
+        "domain" | "clock" => Some(vec!["domain"]),
         "config" => Some(vec!["config", "domain"]),
         "store" => Some(vec!["store", "domain"]),
-        "clock" => Some(vec!["domain"]),
         "log" => Some(vec!["config"]),
         "http" => Some([below_faces(), vec!["http"]].concat()),
         "ctl" => Some([below_faces(), vec!["ctl"]].concat()),

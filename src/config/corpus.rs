@@ -10,11 +10,17 @@ use proptest::prelude::*;
 use super::check;
 use super::files::Files;
 use super::problem::{Problem, Problems};
-use super::{Activity, Config, Listen, hash_on_disk};
+use super::{Activity, Config, Listen, files_of};
 use crate::domain::form::Target;
 
 /// Set to write the `expected` files anew; the change is then read in the diff.
 const BLESS: &str = "FORMD_BLESS";
+
+/// The hash of what lies on disk, mistakes or not; `None` when `formd.toml` cannot be read.
+fn hash_on_disk(file: Option<&Path>) -> Option<String> {
+    let files = files_of(file);
+    files.daemon.is_some().then(|| check::check(files).config.hash)
+}
 
 /// The folder of cases of one sort.
 fn corpus(sort: &str) -> PathBuf {
@@ -253,8 +259,8 @@ fn a_file_of_noise_is_told_in_its_first_mistakes_and_the_number_of_the_rest() {
         ("[".repeat(100_000), 0),
         (format!("rate = [{}]", "1 ".repeat(100_000)), 0),
         (format!("origins = [{}]", "1, ".repeat(50_000)), 49_900),
-        ((0..5000).map(|n| format!("key{n} = {n}\n")).collect(), 4900),
-        ((0..5000).map(|n| format!("[form.x{n}\n")).collect(), 4900),
+        ((0..5000).fold(String::new(), |all, n| all + &format!("key{n} = {n}\n")), 4900),
+        ((0..5000).fold(String::new(), |all, n| all + &format!("[form.x{n}\n")), 4900),
         ("secret".repeat(30_000), 0),
         (format!("{} = 1", "k".repeat(100_000)), 0),
     ];

@@ -23,7 +23,7 @@ mod redact;
 mod table;
 mod value;
 
-pub use problem::{Problem, Problems};
+pub use problem::Problems;
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::SocketAddr;
@@ -72,13 +72,6 @@ impl Addresses {
         }
         Self(addresses)
     }
-}
-
-/// The hash of what lies on disk now, comparable with [`Config::hash`], even when the files have mistakes; `None` when
-/// `formd.toml` cannot be read.
-pub fn hash_on_disk(file: Option<&Path>) -> Option<String> {
-    let files = files_of(file);
-    files.daemon.is_some().then(|| check::check(files).config.hash)
 }
 
 /// Reads the files of a configuration.
@@ -239,11 +232,6 @@ impl Config {
             Some(destination) if !destination.paused => Activity::Active,
             Some(_) | None => Activity::Inactive,
         }
-    }
-
-    /// Whether `[mail]` is set up.
-    pub fn mail_configured(&self) -> bool {
-        self.daemon.mail.is_some()
     }
 
     /// The forms whose submissions are stored and nobody is told of, each as `site/form`.

@@ -22,7 +22,7 @@ pub(super) struct Value<'d> {
     /// Where the key stands.
     pub(super) key_span: Range<usize>,
     /// What it was given.
-    value: &'d Spanned<DeValue<'d>>,
+    given: &'d Spanned<DeValue<'d>>,
     /// Which part of it this is.
     part: Part,
 }
@@ -44,12 +44,12 @@ impl<'d> Value<'d> {
         key_span: Range<usize>,
         value: &'d Spanned<DeValue<'d>>,
     ) -> Self {
-        Self { findings, key, key_span, value, part: Part::Whole }
+        Self { findings, key, key_span, given: value, part: Part::Whole }
     }
 
     /// Where the value stands.
     pub(super) fn span(&self) -> Range<usize> {
-        self.value.span()
+        self.given.span()
     }
 
     /// What messages call it.
@@ -62,7 +62,7 @@ impl<'d> Value<'d> {
 
     /// Notes a mistake at the value.
     pub(super) fn wrong(&self, message: impl Into<String>, remedy: impl Into<String>) {
-        self.findings.wrong(&self.value.span(), message, remedy);
+        self.findings.wrong(&self.given.span(), message, remedy);
     }
 
     /// Notes a mistake at the key.
@@ -72,18 +72,18 @@ impl<'d> Value<'d> {
 
     /// Notes that the value names something that is not there.
     pub(super) fn dangling(&self, message: impl Into<String>, remedy: impl Into<String>) {
-        self.findings.absent(&self.value.span(), message, remedy);
+        self.findings.absent(&self.given.span(), message, remedy);
     }
 
     /// Notes that the value is of the wrong type.
     fn mistyped(&self, wanted: &str, remedy: &str) {
-        let found = type_word(self.value.get_ref());
+        let found = type_word(self.given.get_ref());
         self.wrong(format!("{} must be {wanted}, not {found}", self.name()), remedy);
     }
 
     /// A text.
     pub(super) fn text(&self) -> Option<&'d str> {
-        if let DeValue::String(text) = self.value.get_ref() {
+        if let DeValue::String(text) = self.given.get_ref() {
             return Some(text);
         }
         self.mistyped("a text", "put one value between quotes");
@@ -115,7 +115,7 @@ impl<'d> Value<'d> {
 
     /// `true` or `false`.
     pub(super) fn flag(&self) -> Option<bool> {
-        if let DeValue::Boolean(flag) = self.value.get_ref() {
+        if let DeValue::Boolean(flag) = self.given.get_ref() {
             return Some(*flag);
         }
         self.mistyped("`true` or `false`", "write `true` or `false` without quotes");
@@ -124,7 +124,7 @@ impl<'d> Value<'d> {
 
     /// A whole number within `range`.
     pub(super) fn whole(&self, range: RangeInclusive<u64>) -> Option<u64> {
-        let DeValue::Integer(number) = self.value.get_ref() else {
+        let DeValue::Integer(number) = self.given.get_ref() else {
             self.mistyped("a whole number", "write the number without quotes");
             return None;
         };
@@ -133,7 +133,7 @@ impl<'d> Value<'d> {
 
     /// A size in bytes within `range`: a whole number or such as `16KiB`.
     pub(super) fn size(&self, range: RangeInclusive<u64>) -> Option<u64> {
-        if let DeValue::Integer(number) = self.value.get_ref() {
+        if let DeValue::Integer(number) = self.given.get_ref() {
             return self.within(unsigned(number), &range, size_text);
         }
         let size = self.parsed("write bytes as a number, or a size such as `\"16KiB\"` or `\"5MiB\"`", parse_size)?;
@@ -155,7 +155,7 @@ impl<'d> Value<'d> {
 
     /// A decimal number; TOML's `inf` and `nan` are none.
     pub(super) fn number(&self) -> Option<f64> {
-        let text = match self.value.get_ref() {
+        let text = match self.given.get_ref() {
             DeValue::Integer(number) if number.radix() == 10 => number.as_str(),
             DeValue::Float(number) => number.as_str(),
             _ => {
@@ -172,7 +172,7 @@ impl<'d> Value<'d> {
 
     /// A calendar date, as a text or as TOML's own.
     pub(super) fn date(&self) -> Option<String> {
-        let date = match self.value.get_ref() {
+        let date = match self.given.get_ref() {
             DeValue::String(text) => text.to_string(),
             DeValue::Datetime(date) => date.to_string(),
             _ => {
@@ -192,8 +192,8 @@ impl<'d> Value<'d> {
 
     /// The values of a list, each under the list's key.
     pub(super) fn list(&self) -> Option<Vec<Value<'d>>> {
-        if let DeValue::Array(items) = self.value.get_ref() {
-            let item = |value| Value { value, part: Part::Entry, ..self.clone() };
+        if let DeValue::Array(items) = self.given.get_ref() {
+            let item = |given| Value { given, part: Part::Entry, ..self.clone() };
             return Some(items.iter().map(item).collect());
         }
         self.mistyped("a list", "put the values between `[` and `]`, with commas");
@@ -202,7 +202,7 @@ impl<'d> Value<'d> {
 
     /// A table, which messages call `name`.
     pub(super) fn table(&self, name: String) -> Option<Table<'d>> {
-        if let DeValue::Table(table) = self.value.get_ref() {
+        if let DeValue::Table(table) = self.given.get_ref() {
             return Some(Table::new(self.findings, table, self.key_span.clone(), name));
         }
         self.mistyped("a table", "write it as a section of its own, with a header in brackets");
@@ -212,7 +212,7 @@ impl<'d> Value<'d> {
     /// The tables of a list of tables, which messages call `name`.
     pub(super) fn tables(&self, header: &str, name: &str) -> Vec<Table<'d>> {
         let remedy = format!("begin each one with a line `[[{header}]]`");
-        let DeValue::Array(items) = self.value.get_ref() else {
+        let DeValue::Array(items) = self.given.get_ref() else {
             self.mistyped("a list of tables", &remedy);
             return Vec::new();
         };
@@ -220,7 +220,7 @@ impl<'d> Value<'d> {
             if let DeValue::Table(table) = item.get_ref() {
                 return Some(Table::new(self.findings, table, item.span(), name.to_owned()));
             }
-            Value { value: item, part: Part::Entry, ..self.clone() }.mistyped("a list of tables", &remedy);
+            Value { given: item, part: Part::Entry, ..self.clone() }.mistyped("a list of tables", &remedy);
             None
         };
         items.iter().filter_map(table).collect()

@@ -84,6 +84,7 @@ impl<'a> Output<'a> {
     }
 
     /// The same with somebody who answers.
+    #[cfg(test)]
     #[must_use]
     pub fn with_person(self, person: impl BufRead + 'a) -> Self {
         Self { person: Some(Box::new(person)), ..self }

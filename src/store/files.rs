@@ -84,6 +84,7 @@ impl PartFile {
     }
 
     /// Bytes so far.
+    #[cfg(test)]
     pub fn size(&self) -> u64 {
         self.size
     }

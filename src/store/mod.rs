@@ -79,7 +79,7 @@ pub use files::{PartFile, SealError, SealedFile};
 pub use numbers::Numbers;
 pub use receipts::{AttachmentRow, AttemptRow, DeliveryRow, KnownKey, ListFilter, ReceiptRow, ReceiptView};
 pub use record::{NewAttachment, NewDelivery, NewReceipt};
-pub use resend::{ResendError, Resent};
+pub use resend::ResendError;
 pub use sweep::{SweepReport, SweepRules};
 pub use throttle::{Charge, Throttle};
 

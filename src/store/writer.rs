@@ -51,6 +51,7 @@ pub(super) struct Writer {
     /// The thread; `None` when it could not be started.
     thread: Option<JoinHandle<()>>,
     /// What it has done so far.
+    #[cfg(test)]
     counts: Arc<Counts>,
 }
 
@@ -91,7 +92,12 @@ impl Writer {
         if let Err(error) = &spawned {
             tracing::error!(%error, "the writer's thread could not be started");
         }
-        Self { queue: Some(queue), thread: spawned.ok(), counts }
+        Self {
+            queue: Some(queue),
+            thread: spawned.ok(),
+            #[cfg(test)]
+            counts,
+        }
     }
 
     /// Hands over work; `reply` runs on the writer's thread once it is durable, or on this one when it cannot be

@@ -66,11 +66,11 @@ impl Request {
     pub fn bytes(&self) -> Vec<u8> {
         let mut head = format!("{} {} HTTP/1.1\r\nHost: forms.test\r\n", self.method, self.path);
         for (name, value) in &self.headers {
-            head.push_str(&format!("{name}: {value}\r\n"));
+            head.extend([name, ": ", value, "\r\n"]);
         }
         let sized = self.headers.iter().any(|(n, _)| n.eq_ignore_ascii_case("content-length"));
         if self.method == "POST" && !sized {
-            head.push_str(&format!("Content-Length: {}\r\n", self.body.len()));
+            head.extend(["Content-Length: ", &self.body.len().to_string(), "\r\n"]);
         }
         [head.as_bytes(), b"Connection: close\r\n\r\n", &self.body].concat()
     }
@@ -86,14 +86,14 @@ pub fn send_raw(to: SocketAddr, bytes: &[u8]) -> Vec<u8> {
     let mut stream = TcpStream::connect(to).expect("connect");
     stream.set_read_timeout(Some(Duration::from_secs(15))).unwrap();
     // The server may answer and close before all is written.
-    let _ = stream.write_all(bytes);
+    drop(stream.write_all(bytes));
     read_all(&mut stream)
 }
 
 /// Reads until the end, a reset or the read time-out.
 pub fn read_all(stream: &mut TcpStream) -> Vec<u8> {
     let mut all = Vec::new();
-    let mut buffer = [0; 65536];
+    let mut buffer = vec![0; 65536];
     while let Ok(n) = stream.read(&mut buffer) {
         if n == 0 {
             break;

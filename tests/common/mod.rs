@@ -325,7 +325,7 @@ pub fn encodings(text: &str) -> Vec<Vec<u8>> {
     let mut all = vec![text.as_bytes().to_vec()];
     all.push(text.encode_utf16().flat_map(u16::to_le_bytes).collect());
     all.push(text.encode_utf16().flat_map(u16::to_be_bytes).collect());
-    let hex: String = text.bytes().map(|b| format!("{b:02x}")).collect();
+    let hex = text.bytes().fold(String::new(), |all, b| all + &format!("{b:02x}"));
     all.push(hex.to_uppercase().into_bytes());
     all.push(hex.into_bytes());
     for shift in 0..3 {

@@ -161,7 +161,7 @@ pub struct Call {
 impl Call {
     pub fn header(&self, name: &str) -> &str {
         let found = self.headers.iter().find(|(n, _)| n.eq_ignore_ascii_case(name));
-        found.map(|(_, v)| v.as_str()).unwrap_or_else(|| panic!("no {name} in {:?}", self.headers))
+        found.map_or_else(|| panic!("no {name} in {:?}", self.headers), |(_, v)| v.as_str())
     }
 }
 

@@ -97,7 +97,7 @@ impl Drop for Process {
     fn drop(&mut self) {
         // It may have ended already.
         signal(self.pid, "KILL");
-        let _ = self.child.wait();
+        drop(self.child.wait());
     }
 }
 
@@ -107,5 +107,5 @@ pub fn daemon_pid(data: &Path) -> Option<u32> {
 }
 
 pub fn signal(pid: u32, name: &str) {
-    let _ = Command::new("kill").args([&format!("-{name}"), &pid.to_string()]).stderr(Stdio::null()).status();
+    drop(Command::new("kill").args([&format!("-{name}"), &pid.to_string()]).stderr(Stdio::null()).status());
 }

@@ -14,8 +14,6 @@ use crate::domain::bounds::Bounds;
 use crate::domain::email;
 use crate::domain::time::Span;
 
-/// Bytes of the longest path of a Unix socket (`sun_path` less its closing NUL).
-const LONGEST_SOCKET: usize = 107;
 /// Ages that `[sweep]` takes.
 const AGES: std::ops::RangeInclusive<Span> = Span::from_minutes(1)..=Span::from_days(30);
 

@@ -102,8 +102,6 @@ pub struct Texts {
     pub send: &'static str,
     /// The line that explains the mark of required fields.
     pub required_note: &'static str,
-    /// What a screen reader says beside a required field.
-    pub required_mark: &'static str,
     /// The first choice of a select that has none yet.
     pub choose: &'static str,
     /// Below a file input that takes one file: the largest size, as [`Texts::size`] writes it.
@@ -118,16 +116,8 @@ pub struct Texts {
     pub faults_label: &'static str,
     /// The accessible prefix of a message at its field.
     pub fault_prefix: &'static str,
-    /// The accessible name of the hidden trap for robots.
-    pub trap_label: &'static str,
     /// The button of the conflict page.
     pub send_as_new: &'static str,
-    /// Above the visitor's text on a page that could not take it.
-    pub your_text: &'static str,
-    /// Yes, for a ticked box.
-    pub yes: &'static str,
-    /// No, for an empty box.
-    pub no: &'static str,
     /// A number of bytes for a reader: `5 MB`.
     pub size: fn(bytes: u64) -> String,
 

@@ -17,7 +17,7 @@ mod fault;
 mod file;
 mod text;
 
-pub use fault::{Fault, FieldError, Missing, RenderedError};
+pub use fault::{Fault, FieldError, RenderedError};
 
 use super::bounds::Bounds;
 use super::draft::{Draft, DraftFile, Entry};

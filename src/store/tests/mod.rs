@@ -17,6 +17,7 @@ use std::sync::mpsc::channel;
 
 use tempfile::TempDir;
 
+use super::resend::Resent;
 use super::*;
 use crate::domain::delivery::{Event, State, Verdict, Waiting, next};
 use crate::domain::digest::Sha256Sum;
