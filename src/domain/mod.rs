@@ -30,6 +30,7 @@
 
 pub mod backoff;
 pub mod bounds;
+pub mod charset;
 pub mod control;
 pub mod delivery;
 pub mod digest;
