@@ -3,38 +3,45 @@
 //! # What fails how
 //!
 //! At start, what a restart cannot mend (configuration, owner, mode, a newer database) ends with exit code 78 and
-//! one line that says what to do; anything else with 1. Later nothing ends the daemon but a signal: a mistake in a
+//! words that say what to do; anything else with 1. Later nothing ends the daemon but a signal: a mistake in a
 //! reloaded file leaves the old configuration in force, a failing sweep is logged and tried again a minute later.
 //!
 //! # What a crash leaves
 //!
 //! See `store/mod.rs`: the daemon keeps nothing outside the store.
+//!
+//! # Order of an end
+//!
+//! No new connections; requests in flight (30 s); sends under way (10 s each); the sweep's transaction; the writer
+//! empties its queue when the last handle of the store goes.
 
-use std::net::SocketAddr;
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::thread;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::watch;
+use tokio::sync::{oneshot, watch};
 
 use crate::clock::Clock;
-use crate::config::{Config, Current, Listen, Source};
-use crate::delivery::{Deliverer, Handle, Step};
+use crate::config::{Config, Current, Listen, Problems, Source};
+use crate::delivery::{Deliverer, Handle};
+use crate::http::{self, Listener, Shared};
 use crate::store::{OpenError, Store, StoreError, Throttle};
-use crate::{http, log, sweep};
+use crate::sweep::{self, Mode};
 
-/// The configuration is at fault, or something else that a restart cannot mend (sysexits `EX_CONFIG`).
+/// A mistake that a restart cannot mend (sysexits `EX_CONFIG`).
 const EXIT_CONFIGURATION: u8 = 78;
-/// How long requests in flight may take after SIGTERM.
-const GRACE: Duration = Duration::from_secs(30);
+/// Everything else that ends the daemon.
+const EXIT_FAILURE: u8 = 1;
 /// How often the sweep runs.
 const SWEEP_EVERY: Duration = Duration::from_secs(60);
-/// Stack of a blocking thread: validation and SQLite need little.
+/// Stack of a thread of the runtime: validation and SQLite need little.
 const STACK: usize = 1024 * 1024;
-/// Most blocking threads.
+/// Threads of the runtime that never block.
+const ASYNC_THREADS: usize = 2;
+/// Threads of the runtime that may block.
 const BLOCKING_THREADS: usize = 96;
 
 /// Why the daemon ended, other than on request.
@@ -44,4 +51,269 @@ pub struct Ended {
     pub code: u8,
     /// What to tell the operator; may have several lines.
     pub text: String,
+}
+
+impl Ended {
+    /// An end that a restart may mend.
+    fn failure(text: impl ToString) -> Self {
+        Self { code: EXIT_FAILURE, text: text.to_string() }
+    }
+}
+
+impl From<Problems> for Ended {
+    fn from(problems: Problems) -> Self {
+        Self { code: EXIT_CONFIGURATION, text: problems.to_string() }
+    }
+}
+
+impl From<OpenError> for Ended {
+    fn from(error: OpenError) -> Self {
+        let code = match &error {
+            OpenError::Configuration { .. } => EXIT_CONFIGURATION,
+            OpenError::InUse { .. } | OpenError::Missing(_) | OpenError::Store(_) => EXIT_FAILURE,
+        };
+        Self { code, text: error.to_string() }
+    }
+}
+
+/// A running daemon. Dropping it ends it in order.
+#[derive(Debug)]
+pub struct Running {
+    /// Where it listens, such as `127.0.0.1:8787` or the path of a socket.
+    address: String,
+    /// What is kept.
+    store: Store,
+    /// What is in force.
+    current: Current,
+    /// Time and chance.
+    clock: Clock,
+    /// Turns true when the end has come.
+    stop: watch::Sender<bool>,
+    /// The async side; `None` once it has ended.
+    runtime: Option<Runtime>,
+    /// The server's task; `None` once it has ended.
+    server: Option<tokio::task::JoinHandle<()>>,
+    /// The delivery threads; `None` where the configuration sends nothing by itself.
+    deliveries: Option<Handle>,
+    /// The sweep's thread and what wakes it to its end.
+    sweeper: Option<(mpsc::Sender<()>, JoinHandle<()>)>,
+}
+
+/// Starts a daemon for a configuration.
+pub fn start(config: Config, clock: Clock) -> Result<Running, Ended> {
+    let daemon = config.daemon.clone();
+    let store = Store::open_daemon(&daemon.data_dir, clock.now(), clock.random())?;
+    let throttle = Throttle::new(daemon.limiter_dir.clone(), daemon.bounds.limiter_files);
+    write_config_hash(&store, &config, &clock).map_err(Ended::failure)?;
+    let current = Current::new(config);
+    let runtime = Builder::new_multi_thread()
+        .worker_threads(ASYNC_THREADS)
+        .max_blocking_threads(BLOCKING_THREADS)
+        .thread_stack_size(STACK)
+        .thread_name("formd-http")
+        .enable_all()
+        .build()
+        .map_err(Ended::failure)?;
+    let listener = runtime.block_on(Listener::bind(&daemon.listen)).map_err(|error| unbound(&daemon.listen, &error))?;
+    let address = listener.address();
+    let shared =
+        Shared::new(store.clone(), current.clone(), clock.clone(), throttle.clone()).map_err(Ended::failure)?;
+    let (stop, stopped) = watch::channel(false);
+    let server = runtime.spawn(http::serve(listener, shared, stopped));
+    let deliveries = if daemon.delivery.enabled {
+        let deliverer = Deliverer::new(store.clone(), current.clone(), clock.clone());
+        Some(deliverer.run().map_err(Ended::failure)?)
+    } else {
+        None
+    };
+    let sweeper = Some(start_sweeper(&store, &current, &clock, throttle).map_err(Ended::failure)?);
+    Ok(Running {
+        address,
+        store,
+        current,
+        clock,
+        stop,
+        runtime: Some(runtime),
+        server: Some(server),
+        deliveries,
+        sweeper,
+    })
+}
+
+/// Says why an address cannot be listened on.
+fn unbound(listen: &Listen, error: &std::io::Error) -> Ended {
+    let place = match listen {
+        Listen::Tcp(address) => address.to_string(),
+        Listen::Unix(path) => path.display().to_string(),
+    };
+    Ended::failure(format!(
+        "cannot listen on `{place}`: {error}\n  hint: another program has it, or `listen` in formd.toml should name another address"
+    ))
+}
+
+/// Tells formctl which configuration is in force.
+fn write_config_hash(store: &Store, config: &Config, clock: &Clock) -> Result<(), StoreError> {
+    store.set_fact("config_hash", &config.hash, clock.now())
+}
+
+/// Starts the thread that sweeps every minute and writes down what the limiter had to let pass.
+fn start_sweeper(
+    store: &Store,
+    current: &Current,
+    clock: &Clock,
+    throttle: Throttle,
+) -> std::io::Result<(mpsc::Sender<()>, JoinHandle<()>)> {
+    let (end, ended) = mpsc::channel();
+    let (store, current, clock) = (store.clone(), current.clone(), clock.clone());
+    let thread = thread::Builder::new().name("formd-sweep".to_owned()).spawn(move || {
+        while ended.recv_timeout(SWEEP_EVERY) == Err(mpsc::RecvTimeoutError::Timeout) {
+            let now = clock.now();
+            let swept = sweep::run(&store, &current.get(), Mode::CarryOut, now)
+                .and_then(|_| store.set_fact("limiter_failures", &throttle.failures().to_string(), now));
+            if let Err(error) = swept {
+                tracing::error!(event = "sweep_failed", %error, "the sweep failed and is tried again in a minute");
+            }
+        }
+    })?;
+    Ok((end, thread))
+}
+
+impl Running {
+    /// Where it listens.
+    pub fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// The configuration in force.
+    pub fn current(&self) -> &Current {
+        &self.current
+    }
+
+    /// A deliverer over this daemon's store, for tests that step it.
+    pub fn deliverer(&self) -> Deliverer {
+        Deliverer::new(self.store.clone(), self.current.clone(), self.clock.clone())
+    }
+
+    /// Publishes the files on disk at one stroke, or says what is wrong with them and leaves the old configuration in
+    /// force. Where it listens and where data lies change only at a restart.
+    pub fn reload(&self) -> Result<(), String> {
+        let old = self.current.get();
+        let Source::Files(file) = &old.source else { return Ok(()) };
+        let new = Config::load(Some(file)).map_err(|problems| problems.to_string())?;
+        if (&new.daemon.listen, &new.daemon.data_dir) != (&old.daemon.listen, &old.daemon.data_dir) {
+            tracing::warn!(event = "restart_needed", "`listen` and `data_dir` change only at a restart");
+        }
+        write_config_hash(&self.store, &new, &self.clock).map_err(|error| error.to_string())?;
+        self.current.publish(new);
+        Ok(())
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.stop.send_replace(true);
+        if let (Some(runtime), Some(server)) = (&self.runtime, self.server.take())
+            && let Err(error) = runtime.block_on(server)
+        {
+            tracing::error!(event = "server_failed", %error, "the server ended by a fault of its own");
+        }
+        if let Some(deliveries) = self.deliveries.take() {
+            deliveries.stop();
+        }
+        if let Some((end, thread)) = self.sweeper.take() {
+            drop(end);
+            // A panic there was reported when it happened.
+            let _: thread::Result<()> = thread.join();
+        }
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_timeout(Duration::from_secs(5));
+        }
+    }
+}
+
+/// What the command line of `formd` says.
+#[derive(Debug, Default)]
+pub struct Options {
+    /// `--config FILE`; `None`: the default file where it exists, else the embedded default.
+    pub config: Option<PathBuf>,
+    /// `--demo`: the embedded default whatever files there are.
+    pub demo: Demo,
+    /// `--listen ADDRESS`: instead of the configuration's.
+    pub listen: Option<String>,
+}
+
+/// Whether the embedded default was asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Demo {
+    /// Files first.
+    #[default]
+    No,
+    /// The embedded default.
+    Yes,
+}
+
+/// Runs the daemon until SIGTERM or SIGINT. `say` prints a text to standard output.
+pub fn main(options: Options, say: &mut dyn FnMut(&str)) -> Result<(), Ended> {
+    let file = match options.demo {
+        Demo::Yes => None,
+        Demo::No => options.config.or_else(default_file),
+    };
+    let mut config = Config::load(file.as_deref())?;
+    if let Some(listen) = options.listen {
+        config.daemon.listen = Listen::parse(&listen, Path::new(""))
+            .ok_or_else(|| Ended::failure(format!("`--listen {listen}` is neither ADDRESS:PORT nor unix:PATH")))?;
+    }
+    crate::log::start(config.daemon.log);
+    for notice in &config.notices {
+        tracing::warn!(event = "notice", "{notice}");
+    }
+    let source = config.source.clone();
+    let running = start(config, Clock::system())?;
+    say(&format!("listening on {}", running.address()));
+    if source == Source::Embedded {
+        say(&crate::demo::banner(running.address()));
+    }
+    let signals = Builder::new_current_thread().enable_all().build().map_err(Ended::failure)?;
+    signals.block_on(serve_until_told(running))
+}
+
+/// The file both programs read when none is named.
+pub fn default_file() -> Option<PathBuf> {
+    let file = Path::new("/etc/formd/formd.toml");
+    file.exists().then(|| file.to_owned())
+}
+
+/// Reloads at SIGHUP, ends in order at SIGTERM or SIGINT, and at once at a second one: everything acknowledged is on
+/// disk already.
+async fn serve_until_told(running: Running) -> Result<(), Ended> {
+    let mut hangup = signal(SignalKind::hangup()).map_err(Ended::failure)?;
+    let mut terminate = signal(SignalKind::terminate()).map_err(Ended::failure)?;
+    let mut interrupt = signal(SignalKind::interrupt()).map_err(Ended::failure)?;
+    loop {
+        tokio::select! {
+            _ = hangup.recv() => reload_logged(&running),
+            _ = terminate.recv() => break,
+            _ = interrupt.recv() => break,
+        }
+    }
+    tracing::info!(event = "stopping", "no new connections; finishing what is in flight");
+    let (done, ended) = oneshot::channel();
+    thread::spawn(move || {
+        drop(running);
+        // The receiver is gone only when a second signal came first.
+        let _: Result<(), ()> = done.send(());
+    });
+    tokio::select! {
+        _ = ended => Ok(()),
+        _ = terminate.recv() => Err(Ended::failure("ended at once by a second signal")),
+        _ = interrupt.recv() => Err(Ended::failure("ended at once by a second signal")),
+    }
+}
+
+/// Reloads and writes down what came of it.
+fn reload_logged(running: &Running) {
+    match running.reload() {
+        Ok(()) => tracing::info!(event = "reloaded", "the files on disk are in force"),
+        Err(text) => tracing::error!(event = "reload_refused", "the old configuration stays in force: {text}"),
+    }
 }

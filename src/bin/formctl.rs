@@ -1,1 +1,7 @@
-fn main() {}
+//! The owner's command line.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    formd::formctl_main()
+}

@@ -1,13 +1,31 @@
-//! What is declared.
+//! What is declared: `formd.toml` and one file a site, read and checked as a whole.
+//!
+//! [`Config::load`] gives a whole configuration or every mistake of every file, each with its place and a remedy
+//! ([`Problem`]); nothing in between ever comes into force. Reading touches no data directory and writes nothing, so
+//! `formctl check` can run anywhere and a crash leaves nothing.
+//!
+//! Guarantees: ids, addresses, patterns and templates are well formed; every name that is used is declared; a path
+//! belongs to one form; no message, notice, description or hash shows a secret. Not checked: whether hosts exist, mail
+//! servers answer, or folders can be written; those may change while the daemon runs.
+//!
+//! How it goes: [`files`] reads bytes, [`table`] and [`value`] read TOML and collect mistakes, [`check`] makes the
+//! daemon's and the sites' settings of them, [`notices`] finds what is valid but worth a word, [`describe`] prints what
+//! is in force.
 
 mod check;
 mod demo;
+mod describe;
+mod files;
+pub mod locate;
+mod notices;
 mod problem;
+mod redact;
 mod table;
+mod value;
 
 pub use problem::{Problem, Problems};
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, RwLock};
@@ -16,7 +34,7 @@ use ipnet::IpNet;
 
 use crate::domain::bounds::Bounds;
 use crate::domain::form::{Form, Site};
-use crate::domain::ids::SiteId;
+use crate::domain::ids::{FormId, SiteId};
 use crate::domain::time::Span;
 
 /// Everything declared, checked.
@@ -32,6 +50,43 @@ pub struct Config {
     pub hash: String,
     /// What is valid but worth a word (no mail, a form nobody is told of, a steering field).
     pub notices: Vec<String>,
+    /// The addresses of `sites`, made once.
+    pub addresses: Addresses,
+}
+
+/// Every address of every form, without a slash at the end: `/f/{site}/{form}` and its `paths`.
+#[derive(Clone, Debug, Default)]
+pub struct Addresses(HashMap<String, (Arc<Site>, Arc<Form>)>);
+
+impl Addresses {
+    /// The addresses of all forms of `sites`.
+    pub fn of(sites: &BTreeMap<SiteId, Arc<Site>>) -> Self {
+        let mut addresses = HashMap::new();
+        for site in sites.values() {
+            for form in site.forms.values() {
+                let own = format!("/f/{}/{}", site.id, form.id);
+                for path in form.paths.iter().cloned().chain([own]) {
+                    addresses.insert(path, (Arc::clone(site), Arc::clone(form)));
+                }
+            }
+        }
+        Self(addresses)
+    }
+}
+
+/// The hash of what lies on disk now, comparable with [`Config::hash`], even when the files have mistakes; `None` when
+/// `formd.toml` cannot be read.
+pub fn hash_on_disk(file: Option<&Path>) -> Option<String> {
+    let files = files_of(file);
+    files.daemon.is_some().then(|| check::check(files).config.hash)
+}
+
+/// Reads the files of a configuration.
+fn files_of(file: Option<&Path>) -> files::Files {
+    match file {
+        None => files::Files::embedded(),
+        Some(file) => files::Files::read(file, std::env::var_os("CREDENTIALS_DIRECTORY").map(PathBuf::from)),
+    }
 }
 
 /// Where a configuration came from.
@@ -75,6 +130,19 @@ pub enum Listen {
     Tcp(SocketAddr),
     /// A Unix socket.
     Unix(PathBuf),
+}
+
+/// The longest path of a Unix socket in bytes: 108 with the final zero (unix(7)).
+const LONGEST_SOCKET: usize = 107;
+
+impl Listen {
+    /// Reads `ADDRESS:PORT` or `unix:PATH`; a relative path begins at `base`.
+    pub fn parse(text: &str, base: &Path) -> Option<Self> {
+        let Some(path) = text.strip_prefix("unix:") else { return Some(Self::Tcp(text.parse().ok()?)) };
+        let full = base.join(path);
+        let fits = !path.is_empty() && !text.contains(char::is_control) && full.as_os_str().len() <= LONGEST_SOCKET;
+        fits.then_some(Self::Unix(full))
+    }
 }
 
 /// How log lines look.
@@ -150,17 +218,37 @@ impl Config {
     /// Reads `file` and `sites/*.toml` beside it, or the embedded default when `file` is `None`. Every mistake of
     /// all files at once.
     pub fn load(file: Option<&Path>) -> Result<Self, Problems> {
-        todo!()
+        let checked = check::check(files_of(file));
+        if checked.problems.is_empty() { Ok(checked.config) } else { Err(Problems(checked.problems)) }
     }
 
     /// The form of an address `/f/{site}/{form}` or of one of a form's `paths` (no trailing slash, no `.json`).
     pub fn form_at(&self, path: &str) -> Option<(&Arc<Site>, &Arc<Form>)> {
-        todo!()
+        self.addresses.0.get(path).map(|(site, form)| (site, form))
     }
 
-    /// Whether a destination still takes deliveries.
+    /// Whether a destination still takes deliveries. A form that is gone has no destinations any more.
     pub fn activity(&self, site: &str, form: &str, destination: &str) -> Activity {
-        todo!()
+        let Some(site) = SiteId::parse(site).ok().and_then(|id| self.sites.get(&id)) else {
+            return Activity::SiteGone;
+        };
+        let form = FormId::parse(form).ok().and_then(|id| site.forms.get(&id));
+        let found = form.and_then(|form| form.destinations.iter().find(|d| d.id.as_str() == destination));
+        match found {
+            _ if !site.enabled => Activity::SiteDisabled,
+            Some(destination) if !destination.paused => Activity::Active,
+            Some(_) | None => Activity::Inactive,
+        }
+    }
+
+    /// Whether `[mail]` is set up.
+    pub fn mail_configured(&self) -> bool {
+        self.daemon.mail.is_some()
+    }
+
+    /// The forms whose submissions are stored and nobody is told of, each as `site/form`.
+    pub fn untold_forms(&self) -> Vec<String> {
+        notices::untold(&self.sites).map(|(site, form)| format!("{}/{}", site.id, form.id)).collect()
     }
 }
 
@@ -184,3 +272,6 @@ impl Current {
         *self.0.write().unwrap_or_else(std::sync::PoisonError::into_inner) = Arc::new(config);
     }
 }
+
+#[cfg(test)]
+mod corpus;

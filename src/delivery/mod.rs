@@ -1,7 +1,53 @@
-//! What is sent, and how. At least once: see the essay to be written here.
+//! What is sent, and how: at least once.
+//!
+//! ```text
+//! store.claim    counted, token and deadline written      a crash from here on: due again after 5 minutes
+//! store.confirm  still ours, values still readable?       else nothing is sent
+//! attempt        mail or webhook, one time limit          the peer may have it from here on
+//! domain::next   what the verdict makes of it             pure
+//! store.settle   written only while the token is ours     a late answer changes nothing
+//! ```
+//!
+//! **The attempt is counted before the call.** A delivery that kills the process (a panic that gets away, a full
+//! memory) uses up its attempts and the waits between them; it can never become a loop of restarts. The price is
+//! an attempt that was counted and perhaps never made; it ends nothing, only a verdict does.
+//!
+//! **Never lost, perhaps twice.** Between the peer's acceptance and our settling lies a gap that no order of
+//! steps closes: the peer cannot take part in our transaction. A crash in the gap sends again after the claim
+//! has run out. So whoever receives must be able to tell: a delivery keeps one receipt, one `Message-ID`, one
+//! `Date` and, for a webhook, one `X-Formd-Delivery` and one body, byte for byte, over all attempts and resends. They
+//! are made of the delivery's own id and of what was stored at acceptance, never of the clock.
+//!
+//! **What fails how.** A peer that refuses, hangs, drips or talks nonsense costs one attempt and at most the
+//! attempt's time; a panic in the making or sending of a message costs one attempt (`internal error`), logged
+//! once. A store that fails stops new sends and is asked again every second. Nothing here ends the daemon.
+//!
+//! **Turns.** One site is served, then the next one that waits; at most 8 sends at once for a site, 2 for a
+//! destination, one mail with attachments for all (memory). What has no turn is not claimed, or given back
+//! uncounted, so it holds no thread.
+//!
+//! Deliberately not done: several messages over one connection, ordering between deliveries, sending what a
+//! visitor asks for (targets are the operator's, fixed at acceptance), judging a bounce that comes later by mail.
+//! A destination that was paused or removed meanwhile is not ended here.
 
+mod attempt;
+mod board;
 mod mail;
+mod mail_parts;
+mod mail_text;
+mod note;
+mod smtp;
+mod threads;
 mod webhook;
 mod worker;
 
-pub use worker::{Deliverer, Handle, Step};
+#[cfg(test)]
+mod sample;
+
+pub use threads::Handle;
+pub use worker::{Deliverer, Step};
+
+use std::time::Duration;
+
+/// One attempt in all (contract 10.5); a mail with attachments may take longer, see [`mail`].
+const LIMIT: Duration = Duration::from_secs(10);

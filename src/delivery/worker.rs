@@ -1,41 +1,56 @@
-//! Claim -> attempt -> settle, one step a function; and the threads that repeat it.
+//! Claim, confirm, attempt, settle: one step a function.
+//!
+//! What a crash leaves at each step stands in the essay of [`super`]. A claim that gets no turn after all (its
+//! site has no file any more, another mail with files is under way, the daemon stops) is given back: due at
+//! once, the attempt not counted.
 
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::attempt::{self, Ended};
+use super::board::{Board, News, Seat};
+use super::{LIMIT, mail};
 use crate::clock::Clock;
-use crate::config::Current;
-use crate::domain::delivery::Verdict;
+use crate::config::{Activity, Config, Current};
+use crate::domain::delivery::{self, Event, State, Verdict, Waiting};
 use crate::domain::ids::DeliveryId;
-use crate::store::{Store, StoreError};
+use crate::outbound::Outbound;
+use crate::store::{Claim, Claimed, NewAttempt, Settled, Store, StoreError};
 
-/// Sends what is due.
-#[derive(Debug)]
-pub struct Deliverer {}
+/// How often a settlement is tried. It is worth some patience: what is not settled is sent again.
+const SETTLE_TRIES: u32 = 10;
+/// The wait in between; all of it stays well below the 5 minutes of a claim.
+const SETTLE_WAIT: Duration = Duration::from_secs(1);
 
-impl Deliverer {
-    /// A deliverer over a store; it makes no thread and sends nothing yet.
-    pub fn new(store: Store, current: Current, clock: Clock) -> Self {
-        todo!()
-    }
-
-    /// Makes at most one attempt on this thread: for tests, `formctl deliver` and the threads of [`Deliverer::run`].
-    pub fn step(&self) -> Result<Step, StoreError> {
-        todo!()
-    }
-
-    /// Starts the threads and returns at once; they end when the handle is stopped.
-    pub fn run(self) -> Result<Handle, StoreError> {
-        todo!()
-    }
+/// Sends what is due. Cheap to clone; clones share their turns and caps.
+#[derive(Clone, Debug)]
+pub struct Deliverer {
+    /// Shared by all clones.
+    pub(super) inner: Arc<Inner>,
 }
 
-/// Running delivery threads.
+/// What the clones share.
 #[derive(Debug)]
-pub struct Handle {}
+pub(super) struct Inner {
+    /// Where deliveries wait.
+    pub(super) store: Store,
+    /// The configuration in force.
+    pub(super) current: Current,
+    /// Moments, tokens and chance.
+    pub(super) clock: Clock,
+    /// The way to webhooks.
+    outbound: Outbound,
+    /// Who is being served.
+    pub(super) board: Board,
+}
 
-impl Handle {
-    /// Lets the sends under way finish (10 s at most each), gives unbegun claims back, ends the threads.
-    pub fn stop(self) {
-        todo!()
-    }
+/// A claim with a place on the board.
+#[derive(Debug)]
+pub(super) struct Job {
+    /// What to send.
+    pub(super) claim: Box<Claim>,
+    /// Held until it is settled.
+    seat: Seat,
 }
 
 /// What one step did.
@@ -50,4 +65,154 @@ pub enum Step {
         /// With this verdict.
         verdict: Verdict,
     },
+}
+
+impl Deliverer {
+    /// A deliverer over a store; it makes no thread and sends nothing yet.
+    pub fn new(store: Store, current: Current, clock: Clock) -> Self {
+        let inner = Inner { store, current, clock, outbound: Outbound::new(LIMIT), board: Board::default() };
+        Self { inner: Arc::new(inner) }
+    }
+
+    /// Makes at most one attempt on this thread: for tests and `formctl deliver`. It asks nobody whether the
+    /// daemon delivers (`[delivery] enabled`).
+    pub fn step(&self) -> Result<Step, StoreError> {
+        while let Some(job) = self.inner.take()? {
+            if let Some(step) = self.inner.carry_out(job)? {
+                return Ok(step);
+            }
+        }
+        Ok(Step::Idle)
+    }
+}
+
+impl Inner {
+    /// Claims the next delivery in turn and seats it. Every claim that gets no seat puts its site or destination
+    /// on the list of those to skip, so this ends.
+    pub(super) fn take(&self) -> Result<Option<Job>, StoreError> {
+        let config = self.current.get();
+        let mut places = self.board.lock();
+        places.renew(&config);
+        loop {
+            let now = self.clock.now();
+            let Claimed::Claim(claim) = self.store.claim(&places.turn(disabled(&config)), self.token(), now)? else {
+                return Ok(None);
+            };
+            let weight = mail::weight(&claim);
+            let news = match config.activity(&claim.site, &claim.form, &claim.destination) {
+                Activity::Active | Activity::Inactive if places.has_room(weight) => {
+                    let seat = self.board.seat(&mut places, &claim.site, &claim.destination, weight);
+                    return Ok(Some(Job { claim, seat }));
+                }
+                Activity::Active | Activity::Inactive => places.park(&claim.site, &claim.destination),
+                Activity::SiteDisabled | Activity::SiteGone => places.close(&claim.site),
+            };
+            self.store.unclaim(claim.id, claim.token, now)?;
+            if news == News::Known {
+                // The store handed out what it was asked to skip; going on would go round and round.
+                return Ok(None);
+            }
+        }
+    }
+
+    /// Sends a claim once and writes down what came of it. `None`: it was not ours any more, or its values were
+    /// gone, and nothing was sent.
+    pub(super) fn carry_out(&self, job: Job) -> Result<Option<Step>, StoreError> {
+        let Job { claim, seat } = job;
+        if self.store.confirm(&claim, self.clock.now())? == Settled::ClaimLost {
+            return Ok(None);
+        }
+        let daemon = &self.current.get().daemon;
+        let (at, started) = (self.clock.now(), Instant::now());
+        let ended = attempt::attempt(&claim, daemon.mail.as_ref(), &self.outbound, &self.clock, |id, bytes| {
+            self.store.directory().write_mail(id, bytes)
+        });
+        let milliseconds = i64::try_from(started.elapsed().as_millis()).unwrap_or(i64::MAX);
+        let state = self.next_state(claim.attempt, daemon.delivery.attempts, ended.verdict);
+        let Ended { verdict, note } = ended;
+        let attempt = NewAttempt { at, milliseconds, verdict, note: Some(note) };
+        let settled = self.settle(&claim, state, &attempt);
+        drop(seat);
+        let settled = settled?;
+        log(&claim, state, &attempt, settled);
+        if settled == Settled::ClaimLost {
+            self.withdraw(claim.id)?;
+        }
+        Ok(Some(Step::Worked { delivery: claim.id, verdict }))
+    }
+
+    /// What the verdict makes of the delivery.
+    fn next_state(&self, attempt: u32, allowed: u32, verdict: Verdict) -> State {
+        let now = self.clock.now();
+        let claimed = State::Retrying(Waiting::Due(now));
+        let event = Event::Attempted { verdict, attempt, allowed, now, chance: self.clock.chance() };
+        // A waiting delivery takes any verdict; were it otherwise, it would go on waiting.
+        delivery::next(claimed, event).unwrap_or(claimed)
+    }
+
+    /// Settles, with patience while the store is busy or out of order.
+    fn settle(&self, claim: &Claim, state: State, attempt: &NewAttempt) -> Result<Settled, StoreError> {
+        let mut tries = 1;
+        loop {
+            match self.store.settle(claim.id, claim.token, state, attempt) {
+                Err(StoreError::Closed) => return Err(StoreError::Closed),
+                Err(error) if tries < SETTLE_TRIES => {
+                    tracing::warn!(event = "settle_failed", delivery = %claim.id, %error, "a delivery could not be settled; tried again");
+                    std::thread::sleep(SETTLE_WAIT);
+                    tries += 1;
+                }
+                settled => return settled,
+            }
+        }
+    }
+
+    /// Removes a mail that was written to a file while its values were erased. An erasure that comes later than our
+    /// settling finds the file itself; what another claim wrote for values still there stays.
+    fn withdraw(&self, id: DeliveryId) -> Result<(), StoreError> {
+        let view = self.store.show(id.receipt, self.clock.now())?;
+        let path = self.store.directory().mail(id);
+        if view.is_some_and(|view| view.contents.is_some()) {
+            return Ok(());
+        }
+        match std::fs::remove_file(&path) {
+            Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
+                Err(StoreError::File { what: "remove", path, source })
+            }
+            Ok(()) | Err(_) => Ok(()),
+        }
+    }
+
+    /// Gives a claim back whose attempt never began.
+    pub(super) fn give_back(&self, claim: (DeliveryId, i64)) -> Result<(), StoreError> {
+        self.store.unclaim(claim.0, claim.1, self.clock.now())
+    }
+
+    /// A claim's token: random, not 0.
+    fn token(&self) -> i64 {
+        i64::from_le_bytes(self.clock.random()) | 1
+    }
+}
+
+/// The sites whose deliveries wait because the configuration says so.
+pub(super) fn disabled(config: &Config) -> impl Iterator<Item = String> + '_ {
+    config.sites.values().filter(|site| !site.enabled).map(|site| site.id.to_string())
+}
+
+/// One line an attempt: ids and outcomes, never what the peer said, which may quote the mail.
+fn log(claim: &Claim, state: State, attempt: &NewAttempt, settled: Settled) {
+    let (delivery, site, destination) = (claim.id, claim.site.as_str(), claim.destination.as_str());
+    let (tries, ms) = (claim.attempt, attempt.milliseconds);
+    match (settled, state) {
+        (Settled::ClaimLost, _) => {
+            tracing::warn!(event = "claim_lost", %delivery, site, destination, ms, "an answer came after its claim");
+        }
+        (Settled::Settled, State::Failed(reason)) => {
+            let reason = reason.word();
+            tracing::error!(event = "delivery_failed", %delivery, site, destination, attempt = tries, ms, reason, "a delivery failed");
+        }
+        (Settled::Settled, State::Pending(_) | State::Retrying(_) | State::Delivered) => {
+            let state = state.word();
+            tracing::info!(event = "delivery_attempt", %delivery, site, destination, attempt = tries, ms, state, "an attempt was made");
+        }
+    }
 }

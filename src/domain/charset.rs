@@ -1,8 +1,10 @@
 //! Bytes to text by a declared charset, strictly.
 //!
 //! Labels are those of the WHATWG Encoding Standard, since browsers write them: `windows-1251` of an old page, and
-//! `iso-8859-1` and `us-ascii`, which mean windows-1252 there. What does not decode is an error; nothing is
-//! replaced, and no byte order mark is looked at, so that bytes never mean something else than their label says.
+//! `iso-8859-1`, which means windows-1252 there. One differs: `us-ascii` is read as UTF-8, of which it is a part, since
+//! libraries write it where they thought of no charset and their bytes are UTF-8; windows-1252 would store nonsense.
+//! What does not decode is an error; nothing is replaced, and no byte order mark is looked at, so that bytes never
+//! mean something else than their label says.
 //!
 //! UTF-16 is no charset of a form (HTML replaces it by UTF-8 when a form is sent), nor are the encodings that the
 //! standard maps to `replacement`, nor `x-user-defined`, whose result is no text.
@@ -37,14 +39,12 @@ impl Charset {
 
     /// The charset of a label, in any case, with blanks around it or without.
     pub fn parse(label: &str) -> Result<Self, UnknownCharset> {
+        if matches!(label.trim_ascii().to_ascii_lowercase().as_str(), "us-ascii" | "ascii") {
+            return Ok(Self::UTF_8);
+        }
         let encoding = Encoding::for_label_no_replacement(label.as_bytes()).ok_or(UnknownCharset)?;
         let is_of_forms = encoding != UTF_16LE && encoding != UTF_16BE && encoding != X_USER_DEFINED;
         is_of_forms.then_some(Self(encoding)).ok_or(UnknownCharset)
-    }
-
-    /// The name in the Encoding Standard, such as `windows-1251`.
-    pub fn name(self) -> &'static str {
-        self.0.name()
     }
 
     /// The text of `bytes`, all of it or none.
@@ -70,13 +70,13 @@ mod tests {
             (" Windows-1251\t", "windows-1251"),
             ("cp1251", "windows-1251"),
             ("iso-8859-1", "windows-1252"),
-            ("us-ascii", "windows-1252"),
+            ("US-ASCII", "UTF-8"),
             ("koi8-r", "KOI8-R"),
             ("shift_jis", "Shift_JIS"),
             ("gb2312", "GBK"),
         ];
         for (label, name) in cases {
-            assert_eq!(Charset::parse(label).map(Charset::name), Ok(name), "{label}");
+            assert_eq!(Charset::parse(label).map(|charset| charset.0.name()), Ok(name), "{label}");
         }
     }
 

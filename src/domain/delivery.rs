@@ -103,7 +103,7 @@ pub enum Event {
     /// The values were erased or expired.
     ValuesGone,
     /// The destination was paused or removed.
-    DestinationGone,
+    InactiveDestination,
 }
 
 /// Why an event does not fit a state.
@@ -134,15 +134,16 @@ pub fn next(state: State, event: Event) -> Result<State, IllegalStep> {
             })
         }
         (State::Pending(_) | State::Retrying(_), Event::ValuesGone) => Ok(State::Failed(Reason::ValuesGone)),
-        (State::Pending(_) | State::Retrying(_), Event::DestinationGone) => {
+        (State::Pending(_) | State::Retrying(_), Event::InactiveDestination) => {
             Ok(State::Failed(Reason::DestinationInactive))
         }
         (State::Retrying(_) | State::Failed(_), Event::Resend { now }) => Ok(State::Pending(Waiting::Due(now))),
         (State::Pending(_), Event::Resend { .. }) => Err(IllegalStep::AlreadyPending),
         (State::Delivered, Event::Resend { .. }) => Err(IllegalStep::AlreadyDelivered),
-        (State::Delivered | State::Failed(_), Event::Attempted { .. } | Event::ValuesGone | Event::DestinationGone) => {
-            Err(IllegalStep::AlreadyEnded)
-        }
+        (
+            State::Delivered | State::Failed(_),
+            Event::Attempted { .. } | Event::ValuesGone | Event::InactiveDestination,
+        ) => Err(IllegalStep::AlreadyEnded),
     }
 }
 
@@ -218,7 +219,7 @@ mod tests {
         #[test]
         fn no_event_but_resend_leaves_an_ended_state(code in 0usize..4, reason in 0usize..4) {
             let reasons = [Reason::Refused, Reason::Exhausted, Reason::DestinationInactive, Reason::ValuesGone];
-            let events = [attempted(Verdict::Accepted, 1), attempted(Verdict::Refused, 9), Event::ValuesGone, Event::DestinationGone];
+            let events = [attempted(Verdict::Accepted, 1), attempted(Verdict::Refused, 9), Event::ValuesGone, Event::InactiveDestination];
             for ended in [State::Delivered, State::Failed(reasons[reason])] {
                 prop_assert_eq!(next(ended, events[code]), Err(IllegalStep::AlreadyEnded));
             }

@@ -1,6 +1,90 @@
 //! E-mail addresses as HTML means them (WHATWG HTML, valid e-mail address), plus internationalised domains.
 
-/// Whether `text` is one valid address.
+/// The longest label of a domain, in bytes (RFC 1034, 3.1).
+const LONGEST_LABEL: usize = 63;
+
+/// Whether `text` is one valid address. No blanks around it, no display name, no quoted local part; a domain in
+/// other scripts must have a punycode form (UTS 46).
 pub fn is_valid(text: &str) -> bool {
-    todo!()
+    let Some((local, domain)) = text.split_once('@') else { return false };
+    let atom = |b: u8| b.is_ascii_alphanumeric() || b".!#$%&'*+/=?^_`{|}~-".contains(&b);
+    if local.is_empty() || !local.bytes().all(atom) {
+        return false;
+    }
+    if domain.is_ascii() {
+        return is_domain(domain);
+    }
+    ascii_domain(domain).is_some_and(|ascii| is_domain(&ascii))
+}
+
+/// The punycode form of a domain in other scripts; `None` when it has none.
+pub fn ascii_domain(domain: &str) -> Option<String> {
+    idna::domain_to_ascii_strict(domain).ok()
+}
+
+/// One or more labels of letters, digits and inner hyphens.
+fn is_domain(domain: &str) -> bool {
+    domain.split('.').all(|label| {
+        (1..=LONGEST_LABEL).contains(&label.len())
+            && label.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
+            && !label.starts_with('-')
+            && !label.ends_with('-')
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_browser_takes_is_valid() {
+        for good in [
+            "a@b",
+            "test@example.com",
+            "first.last+tag@sub.example.co.uk",
+            "..@x.y",
+            "!#$%&'*+/=?^_`{|}~-@example.com",
+            "info@почта.рф",
+            "a@münchen.de",
+            "a@xn--e1afmkfd.xn--p1ai",
+            "a@例え.jp",
+        ] {
+            assert!(is_valid(good), "{good}");
+        }
+        assert!(is_valid(&format!("a@{}.com", "b".repeat(63))));
+    }
+
+    #[test]
+    fn what_a_browser_refuses_is_not() {
+        for bad in [
+            "",
+            "a",
+            "@b",
+            "a@",
+            "a@@b",
+            "a@b@c",
+            "a b@c",
+            "a@b c",
+            " a@b",
+            "a@b ",
+            "a@b\n",
+            "a@b\r\nBcc: x@y",
+            "A <a@b>",
+            "\"a\"@b",
+            "a@-b",
+            "a@b-",
+            "a@b..c",
+            "a@.b",
+            "a@b.",
+            "a@[127.0.0.1]",
+            "a@b,c@d",
+            "почта@example.com",
+            "a@поч та.рф",
+            "a@почта..рф",
+            "a@\u{202e}почта.рф",
+        ] {
+            assert!(!is_valid(bad), "{bad:?}");
+        }
+        assert!(!is_valid(&format!("a@{}.com", "b".repeat(64))));
+    }
 }

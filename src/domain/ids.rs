@@ -324,7 +324,7 @@ mod tests {
 
         #[test]
         fn no_text_makes_the_parsers_panic(text in ".*") {
-            let _ = (ReceiptPrefix::parse(&text), DeliveryId::parse(&text), SubmitKey::parse(&text), AttachmentId::parse(&text));
+            drop((ReceiptPrefix::parse(&text), DeliveryId::parse(&text), SubmitKey::parse(&text), AttachmentId::parse(&text)));
         }
     }
 }

@@ -44,6 +44,7 @@ pub mod form;
 pub mod ids;
 pub mod origin;
 pub mod pattern;
+pub mod quantity;
 pub mod quota;
 pub mod receipt;
 pub mod secret;

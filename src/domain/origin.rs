@@ -144,6 +144,17 @@ impl OriginPattern {
     }
 }
 
+/// As it is written in `origins`.
+impl fmt::Display for OriginPattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let origin = self.origin.to_string();
+        match self.breadth {
+            Breadth::Host => f.write_str(&origin),
+            Breadth::Subdomains => f.write_str(&origin.replacen("://", "://*.", 1)),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -177,6 +188,8 @@ mod tests {
     #[test]
     fn a_star_stands_for_subdomains_only() {
         let matches = |p: &str, o: &str| OriginPattern::parse(p).unwrap().matches(&Origin::parse(o).unwrap());
+        let text = |p: &str| OriginPattern::parse(p).map(|p| p.to_string());
+        assert_eq!(text("https://*.Acme.example:8443").as_deref(), Some("https://*.acme.example:8443"));
         assert!(matches("https://*.acme.example", "https://www.acme.example"));
         assert!(matches("https://*.acme.example", "https://a.b.acme.example"));
         assert!(!matches("https://*.acme.example", "https://acme.example"));

@@ -60,7 +60,11 @@ impl Timestamp {
     pub fn parse(text: &str) -> Option<Self> {
         let moment: jiff::Timestamp = match text.parse() {
             Ok(moment) => moment,
-            Err(_) => format!("{}T00:00:00Z", text.parse::<jiff::civil::Date>().ok()?).parse().ok()?,
+            // jiff takes the date of `2026-11-30T16:28` and drops the time: a time without a zone is no moment.
+            Err(_) if text.len() == 10 => {
+                format!("{}T00:00:00Z", text.parse::<jiff::civil::Date>().ok()?).parse().ok()?
+            }
+            Err(_) => return None,
         };
         Some(Self::from_millis(moment.as_millisecond()))
     }
@@ -69,8 +73,10 @@ impl Timestamp {
 /// RFC 3339 in UTC with milliseconds, as every `--json` and every webhook writes it.
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let moment = jiff::Timestamp::from_millisecond(self.0).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
-        write!(f, "{moment:.3}")
+        // By the calendar, since jiff's own moments end 26 hours before the year 9999 does.
+        let since = jiff::SignedDuration::from_millis(self.0);
+        let moment = jiff::civil::date(1970, 1, 1).at(0, 0, 0, 0).saturating_add(since);
+        write!(f, "{moment:.3}Z")
     }
 }
 

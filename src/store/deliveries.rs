@@ -1,61 +1,17 @@
-//! Deliveries: claim, settle, resend, end.
+//! What comes of a claim: confirmed right before the send, settled after it, or given back.
+//!
+//! All of them act only while the claim's token still stands in the row. A claim that was taken over, erased or
+//! sent again belongs to somebody else, and a late answer changes nothing but the list of attempts: what was
+//! said to a peer cannot be recalled, so its true outcome is written down, without the peer's words once the
+//! values are gone.
 
-use super::{Store, StoreError};
-use crate::domain::delivery::{Channel, IllegalStep, State, Verdict};
-use crate::domain::form::Target;
-use crate::domain::ids::{DeliveryId, DestinationId, ReceiptId, SiteId};
-use crate::domain::submission::Contents;
+use rusqlite::{Connection, params};
+
+use super::rows::StateColumns;
+use super::{Claim, Store, StoreError, directory, rows};
+use crate::domain::delivery::{State, Verdict};
+use crate::domain::ids::DeliveryId;
 use crate::domain::time::Timestamp;
-
-/// What the deliverer is doing already, so that a claim keeps the turns and the caps: at most 10 in a row of
-/// one site while another waits, `per_site` and `per_destination` sends at once.
-#[derive(Clone, Debug, Default)]
-pub struct Turn {
-    /// Sites that must not be served now (disabled, at their cap, or had their turn while others wait).
-    pub skip_sites: Vec<String>,
-    /// (site, destination) pairs that must not be served now.
-    pub skip_destinations: Vec<(String, String)>,
-    /// The site served last; the search begins behind it and wraps around.
-    pub after_site: Option<String>,
-}
-
-/// A delivery that this process may send once, before `until`.
-#[derive(Clone, Debug)]
-pub struct Claim {
-    /// The delivery.
-    pub id: DeliveryId,
-    /// Settling needs it.
-    pub token: i64,
-    /// How many attempts were claimed, this one included.
-    pub attempt: u32,
-    /// Its site.
-    pub site: String,
-    /// Its form.
-    pub form: String,
-    /// Its destination.
-    pub destination: String,
-    /// Where it goes.
-    pub target: Target,
-    /// The page of the receipt.
-    pub page: Option<String>,
-    /// The language of the receipt.
-    pub locale: String,
-    /// When the submission arrived.
-    pub received_at: Timestamp,
-    /// The values.
-    pub contents: Contents,
-    /// The files.
-    pub attachments: Vec<super::AttachmentRow>,
-}
-
-/// What a claim found.
-#[derive(Debug)]
-pub enum Claimed {
-    /// Send this.
-    Claim(Box<Claim>),
-    /// Nothing is due now.
-    Nothing,
-}
 
 /// An attempt that ended, to be written down.
 #[derive(Clone, Debug)]
@@ -79,53 +35,21 @@ pub enum Settled {
     ClaimLost,
 }
 
-/// A delivery that will be sent again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Resent(pub DeliveryId);
-
-/// Why a delivery is not sent again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ResendError {
-    /// A send is under way.
-    #[error("delivery_in_progress: it is being sent right now")]
-    InProgress,
-    /// Values erased or expired.
-    #[error("values_gone: its values were erased")]
-    ValuesGone,
-    /// The destination was paused or removed.
-    #[error("destination_inactive: its destination is paused or no longer configured")]
-    DestinationInactive,
-    /// The state does not allow it.
-    #[error("{0}")]
-    State(#[from] IllegalStep),
-    /// There is no such delivery.
-    #[error("there is no such delivery")]
-    Missing,
-}
-
-/// When something is due next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Due {
-    /// At this moment (perhaps in the past).
-    At(Timestamp),
-    /// Nothing waits.
-    Never,
-}
-
 impl Store {
-    /// Takes the next due delivery in turn: counts the attempt, writes the token and the end of the claim
-    /// (5 minutes), all before anything is sent. A delivery whose values are gone is ended as `values_gone` on
-    /// the way and the search goes on. A claim whose time is over is taken over. `token` is random and not 0.
-    pub fn claim(&self, turn: &Turn, token: i64, now: Timestamp) -> Result<Claimed, StoreError> {
-        todo!()
-    }
-
     /// Whether a claim is still ours and its values are readable: asked right before the first byte is sent.
     pub fn confirm(&self, claim: &Claim, now: Timestamp) -> Result<Settled, StoreError> {
-        todo!()
+        self.read(|db| {
+            let ours: bool = db
+                .prepare_cached(CONFIRM_SQL)?
+                .query_row(params![claim.id.receipt.as_row(), claim.id.n, claim.token, now.as_millis()], |row| {
+                    row.get(0)
+                })?;
+            Ok(if ours { Settled::Settled } else { Settled::ClaimLost })
+        })
     }
 
-    /// Writes down what an attempt came to. The state is only written while the token is still ours.
+    /// Writes down what an attempt came to. The state is only written while the token is still ours. A mail file
+    /// that was written after its values were erased is removed.
     pub fn settle(
         &self,
         id: DeliveryId,
@@ -133,26 +57,79 @@ impl Store {
         state: State,
         attempt: &NewAttempt,
     ) -> Result<Settled, StoreError> {
-        todo!()
+        let attempt = attempt.clone();
+        let (settled, values) = self.write(move |db, _| settle(db, id, token, state, &attempt))?;
+        if values == Values::Gone {
+            self.clear_removals()?;
+        }
+        Ok(settled)
     }
 
     /// Gives a claim back whose attempt never began (orderly stop): due now, the attempt not counted.
     pub fn unclaim(&self, id: DeliveryId, token: i64, now: Timestamp) -> Result<(), StoreError> {
-        todo!()
+        self.write(move |db, _| {
+            db.prepare_cached(
+                "UPDATE deliveries SET attempts = MAX(attempts - 1, 0), claim = NULL, due_at = ?4
+                 WHERE receipt = ?1 AND n = ?2 AND claim = ?3",
+            )?
+            .execute(params![id.receipt.as_row(), id.n, token, now.as_millis()])?;
+            Ok(())
+        })
     }
+}
 
-    /// Sends one delivery again: `active` tells whether its destination is configured and not paused.
-    pub fn resend(
-        &self,
-        id: DeliveryId,
-        now: Timestamp,
-        active: impl Fn(&str, &str) -> bool + Send + 'static,
-    ) -> Result<Result<Resent, ResendError>, StoreError> {
-        todo!()
-    }
+/// Whether a claim holds and its values are readable.
+pub(super) const CONFIRM_SQL: &str = "
+    SELECT EXISTS (
+        SELECT 1
+        FROM deliveries AS d
+        JOIN receipts AS r ON r.id = d.receipt
+        WHERE d.receipt = ?1 AND d.n = ?2 AND d.claim = ?3 AND d.due_at > ?4
+          AND r.erased_at IS NULL AND r.erase_at > ?4
+    )";
 
-    /// When the next delivery of a site outside `skip_sites` is due.
-    pub fn next_due(&self, skip_sites: &[String]) -> Result<Due, StoreError> {
-        todo!()
+/// Whether a receipt still has values in the database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Values {
+    /// It has.
+    Kept,
+    /// They were erased.
+    Gone,
+}
+
+/// The state where the claim is ours, the attempt in any case.
+fn settle(
+    db: &Connection,
+    id: DeliveryId,
+    token: i64,
+    state: State,
+    attempt: &NewAttempt,
+) -> Result<(Settled, Values), StoreError> {
+    let kept: bool = db
+        .prepare_cached("SELECT EXISTS (SELECT 1 FROM contents WHERE receipt = ?1)")?
+        .query_row([id.receipt.as_row()], |row| row.get(0))?;
+    let note = attempt.note.as_deref().filter(|_| kept);
+    let columns = StateColumns::from(state);
+    let written = db
+        .prepare_cached(
+            "UPDATE deliveries SET state = ?4, reason = ?5, due_at = ?6, claim = NULL, note = ?7, acked = 0
+             WHERE receipt = ?1 AND n = ?2 AND claim = ?3",
+        )?
+        .execute(params![id.receipt.as_row(), id.n, token, columns.state, columns.reason, columns.due_at, note])?;
+    db.prepare_cached(
+        "INSERT INTO attempts (receipt, n, at, milliseconds, outcome, note) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+    )?
+    .execute(params![
+        id.receipt.as_row(),
+        id.n,
+        attempt.at.as_millis(),
+        attempt.milliseconds,
+        rows::outcome(attempt.verdict),
+        note
+    ])?;
+    if !kept {
+        db.prepare_cached("INSERT OR IGNORE INTO removals (path) VALUES (?1)")?.execute([directory::mail_path(id)])?;
     }
+    let settled = if written == 1 { Settled::Settled } else { Settled::ClaimLost };
+    Ok((settled, if kept { Values::Kept } else { Values::Gone }))
 }

@@ -1,4 +1,13 @@
-//! What the running daemon knows and formctl asks; and the numbers of `status`.
+//! What the running daemon knows and formctl asks: a few named values with the moment they were written.
+//!
+//! | name | value | written by |
+//! | --- | --- | --- |
+//! | `config_hash` | hash of the configuration in force, 64 hex digits | the daemon, at start and reload |
+//! | `last_sweep_at` | RFC 3339 | every sweep that ended |
+//! | `limiter_failures` | a count since the daemon's start | the daemon |
+//! | `opened_at` | RFC 3339 | the daemon's start: the probe that a transaction can be committed |
+
+use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::{Store, StoreError};
 use crate::domain::time::Timestamp;
@@ -14,50 +23,37 @@ pub struct DaemonFacts {
     pub limiter_failures: u64,
 }
 
-/// The numbers of `formctl status` that the database and the directory know.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Numbers {
-    /// Free bytes of the data file system.
-    pub free_bytes: u64,
-    /// Arrival of the oldest submission with a waiting delivery.
-    pub oldest_pending: Option<Timestamp>,
-    /// Bytes in `tmp/`.
-    pub tmp_bytes: u64,
-    /// Files in `tmp/`.
-    pub tmp_files: u64,
-    /// Failed deliveries of operators' destinations that nobody acknowledged (refused or exhausted).
-    pub failed_deliveries: u64,
-    /// Files in quarantine.
-    pub quarantine_files: u64,
-    /// Bytes of the database and its log.
-    pub database_bytes: u64,
-    /// Bytes of kept attachments.
-    pub attachments_bytes: u64,
-    /// Kept attachments.
-    pub attachments_files: u64,
-    /// Receipts judged spam and held.
-    pub spam_held: u64,
-    /// Submissions of the last hour.
-    pub last_hour: u64,
-    /// Submissions of the same hour of the same weekday, the mean of up to 4 weeks; `None` without history.
-    pub usual_hour: Option<f64>,
-    /// Receipts of the last day with equal content and different keys.
-    pub lookalikes: u64,
-}
-
 impl Store {
     /// Reads what the daemon wrote down.
     pub fn facts(&self) -> Result<DaemonFacts, StoreError> {
-        todo!()
+        self.read(|db| {
+            Ok(DaemonFacts {
+                config_hash: read(db, "config_hash")?,
+                last_sweep_at: read(db, "last_sweep_at")?.as_deref().and_then(Timestamp::parse),
+                limiter_failures: read(db, "limiter_failures")?.and_then(|text| text.parse().ok()).unwrap_or(0),
+            })
+        })
     }
 
     /// Writes one fact: `config_hash`, `last_sweep_at`, `limiter_failures`.
     pub fn set_fact(&self, name: &'static str, value: &str, now: Timestamp) -> Result<(), StoreError> {
-        todo!()
+        let value = value.to_owned();
+        self.write(move |db, _| write(db, name, &value, now))
     }
+}
 
-    /// The numbers of `status`; blocking.
-    pub fn numbers(&self, now: Timestamp) -> Result<Numbers, StoreError> {
-        todo!()
-    }
+/// Reads one fact.
+fn read(db: &Connection, name: &str) -> Result<Option<String>, StoreError> {
+    let mut find = db.prepare_cached("SELECT value FROM facts WHERE name = ?1")?;
+    Ok(find.query_row([name], |row| row.get(0)).optional()?)
+}
+
+/// Writes one fact.
+pub(super) fn write(db: &Connection, name: &str, value: &str, now: Timestamp) -> Result<(), StoreError> {
+    db.prepare_cached(
+        "INSERT INTO facts (name, value, at) VALUES (?1, ?2, ?3)
+         ON CONFLICT (name) DO UPDATE SET value = excluded.value, at = excluded.at",
+    )?
+    .execute(params![name, value, now.as_millis()])?;
+    Ok(())
 }

@@ -1,78 +1,18 @@
-//! Receipts with their values and attachments: record, find, list, show, erase, sweep.
+//! Reading receipts: by key, by prefix, whole. Lists stand in [`super::list`], recording in [`super::record`].
+//!
+//! Whether values are readable is judged at the moment of the question: past `erase_at` they are not, swept or not,
+//! and with them go the targets (an address is a value too) and what peers said (they like to quote addresses).
 
-use super::{SealedFile, Store, StoreError};
+use rusqlite::{Connection, OptionalExtension as _};
+
+use super::{Store, StoreError, list, rows};
 use crate::domain::delivery::{Channel, Reason};
 use crate::domain::digest::Sha256Sum;
-use crate::domain::filekind::FileKind;
-use crate::domain::fingerprint::{ClientHash, ContentHash, KeyHash};
-use crate::domain::form::Target;
-use crate::domain::ids::{AttachmentId, DeliveryId, DestinationId, FormId, ReceiptId, ReceiptPrefix, SiteId};
-use crate::domain::receipt::{Outcome, ReceiptState};
+use crate::domain::fingerprint::{ContentHash, KeyHash};
+use crate::domain::ids::{AttachmentId, DeliveryId, FormId, ReceiptId, ReceiptPrefix, SiteId};
+use crate::domain::receipt::ReceiptState;
 use crate::domain::submission::Contents;
-use crate::domain::time::{Span, Timestamp};
-
-/// Everything one transaction records.
-#[derive(Debug)]
-pub struct NewReceipt {
-    /// The receipt; when its number is taken the writer draws again from `redraw`.
-    pub id: ReceiptId,
-    /// Random bits for further draws.
-    pub redraw: [u32; 4],
-    /// The address that was posted to, such as `/f/acme/quote`.
-    pub address: String,
-    /// Its site.
-    pub site: SiteId,
-    /// Its form.
-    pub form: FormId,
-    /// The page the form stands on.
-    pub page: Option<String>,
-    /// The language of the answer: `en`, `ru`.
-    pub locale: &'static str,
-    /// When it arrived.
-    pub received_at: Timestamp,
-    /// Arrival and the retention in force.
-    pub erase_at: Timestamp,
-    /// The submission key's hash.
-    pub key_hash: Option<KeyHash>,
-    /// The content's hash.
-    pub content_hash: ContentHash,
-    /// The client's hash.
-    pub client_hash: ClientHash,
-    /// The values.
-    pub contents: Contents,
-    /// The files, sealed.
-    pub files: Vec<NewAttachment>,
-    /// One per destination that is not paused, in order; the n-th is delivery n.
-    pub deliveries: Vec<NewDelivery>,
-}
-
-/// One file of a new receipt.
-#[derive(Debug)]
-pub struct NewAttachment {
-    /// The file on disk.
-    pub sealed: SealedFile,
-    /// From 1.
-    pub position: u8,
-    /// The field's name.
-    pub field: String,
-    /// The display name.
-    pub name: String,
-    /// The true type.
-    pub kind: FileKind,
-    /// Bytes.
-    pub size: u64,
-    /// Their hash.
-    pub sha256: Sha256Sum,
-}
-
-/// One delivery of a new receipt.
-#[derive(Debug)]
-pub struct NewDelivery {
-    /// The destination's id.
-    pub destination: DestinationId,
-    /// Where it goes and how it is written.
-    pub target: Target,
-}
+use crate::domain::time::Timestamp;
 
 /// A receipt found by its key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -199,118 +139,118 @@ pub struct AttemptRow {
     pub note: Option<String>,
 }
 
-/// What an erasure came to.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Erased {
-    /// Receipts whose values are unreadable now and were readable before.
-    pub receipts: u64,
-    /// Sends under way that could not be recalled.
-    pub sending: Vec<DeliveryId>,
-    /// Files that could not be unlinked yet.
-    pub files_left: u64,
-    /// Whether every trace is gone from the database and its log (`false`: an old reader still pins the log).
-    pub wal_truncated: bool,
-}
-
-/// The ages of the sweep.
-#[derive(Clone, Copy, Debug)]
-pub struct SweepRules {
-    /// `.part` files older than this are removed.
-    pub part_age: Span,
-    /// Files without a row older than this go to quarantine.
-    pub orphan_age: Span,
-    /// Quarantined files older than this are removed.
-    pub quarantine_age: Span,
-}
-
-/// What a sweep did, or would do.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SweepReport {
-    /// Receipts whose values were erased because their time was over.
-    pub expired: u64,
-    /// `.part` files removed.
-    pub parts_removed: u64,
-    /// Files without a row moved to quarantine.
-    pub quarantined: u64,
-    /// Files removed from quarantine.
-    pub quarantine_removed: u64,
-    /// State files of the limiter removed.
-    pub limiter_removed: u64,
-    /// Postponed removals that succeeded now.
-    pub removals_retried: u64,
-    /// Whether the log was truncated behind it; `false`: an old reader still pins it.
-    pub wal_truncated: bool,
-}
+/// The receipt of a key.
+pub(super) const KEY_SQL: &str = "SELECT id, content_hash FROM receipts WHERE key_hash = ?1";
 
 impl Store {
-    /// Records a submission durably: seal the group's folders, one transaction, then `reply`. Returns at once;
-    /// `reply` runs on the writer's thread and must not block. UNIQUE decides about a key; without one, the same
-    /// content from the same client within 10 minutes is a repeat. Losers' files are removed; after an unclear
-    /// COMMIT (reply `Err`) the files stay and the sweep decides.
-    pub fn record(&self, new: NewReceipt, reply: impl FnOnce(Result<Outcome, StoreError>) + Send + 'static) {
-        todo!()
-    }
-
     /// The receipt of a key; blocking.
     pub fn find_by_key(&self, key: KeyHash) -> Result<Option<KnownKey>, StoreError> {
-        todo!()
+        self.read(|db| {
+            let found: Option<(i64, [u8; 32])> =
+                db.prepare_cached(KEY_SQL)?.query_row([key.0], |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+            found
+                .map(|(id, content)| Ok(KnownKey { receipt: rows::receipt(id)?, content_hash: ContentHash(content) }))
+                .transpose()
+        })
     }
 
     /// The site and form whose receipts came in under this address, though the configuration may have lost it.
     pub fn find_address(&self, path: &str) -> Result<Option<(SiteId, FormId)>, StoreError> {
-        todo!()
+        let found: Option<(String, String)> = self.read(|db| {
+            let mut find = db.prepare_cached("SELECT site, form FROM addresses WHERE path = ?1")?;
+            Ok(find.query_row([path], |row| Ok((row.get(0)?, row.get(1)?))).optional()?)
+        })?;
+        let parse = |(site, form): (String, String)| {
+            let form_id = FormId::parse(&form).map_err(|_| StoreError::Unknown(format!("form `{form}`")))?;
+            Ok((rows::site(&site)?, form_id))
+        };
+        found.map(parse).transpose()
     }
 
     /// Sites and forms that have receipts, for "does not exist" messages.
     pub fn known_forms(&self) -> Result<Vec<(String, String)>, StoreError> {
-        todo!()
-    }
-
-    /// Up to `limit` receipts, latest first, older than `before` where given (for paging).
-    pub fn list(
-        &self,
-        filter: &ListFilter,
-        before: Option<ReceiptId>,
-        limit: u32,
-        now: Timestamp,
-    ) -> Result<Vec<ReceiptRow>, StoreError> {
-        todo!()
+        self.read(|db| {
+            let mut forms = db.prepare_cached("SELECT DISTINCT site, form FROM addresses ORDER BY site, form")?;
+            let forms = forms.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            Ok(forms.collect::<Result<_, _>>()?)
+        })
     }
 
     /// Receipts that begin with `prefix`, at most `limit`: one is a match, none is not found, more are candidates.
     pub fn find_by_prefix(&self, prefix: ReceiptPrefix, limit: u32) -> Result<Vec<ReceiptId>, StoreError> {
-        todo!()
+        self.read(|db| {
+            let mut find =
+                db.prepare_cached("SELECT id FROM receipts WHERE id BETWEEN ?1 AND ?2 ORDER BY id LIMIT ?3")?;
+            let found = find.query_map((prefix.low(), prefix.high(), limit), |row| row.get(0))?;
+            found.map(|id| rows::receipt(id?)).collect()
+        })
     }
 
     /// All of one receipt; blocking.
     pub fn show(&self, id: ReceiptId, now: Timestamp) -> Result<Option<ReceiptView>, StoreError> {
-        todo!()
+        self.read(|db| {
+            let Some(row) = list::one(db, id, now)? else { return Ok(None) };
+            let (contents, attachments) = match row.state {
+                ReceiptState::Kept { .. } => (contents(db, id)?, Some(self.attachments(db, id)?)),
+                ReceiptState::Erased { .. } => (None, None),
+            };
+            let attempts = row.deliveries.iter().map(|delivery| attempts(db, delivery.id, row.state));
+            let attempts = attempts.collect::<Result<_, _>>()?;
+            Ok(Some(ReceiptView { row, contents, attachments, attempts }))
+        })
     }
 
-    /// Erases the values of `ids` now: rows deleted, waiting deliveries failed as `values_gone`, files unlinked,
-    /// folders synced, the log truncated. Already erased ones are counted neither way, but their leftovers are
-    /// retried. Blocking.
-    pub fn erase(&self, ids: &[ReceiptId], now: Timestamp) -> Result<Erased, StoreError> {
-        todo!()
+    /// The files of a receipt in order.
+    pub(super) fn attachments(&self, db: &Connection, id: ReceiptId) -> Result<Vec<AttachmentRow>, StoreError> {
+        attachments(db, id, &self.directory().attachments())
     }
+}
 
-    /// One sweep in small transactions; safe beside the daemon and another sweep. Blocking.
-    pub fn sweep(
-        &self,
-        rules: SweepRules,
-        limiter: &super::Throttle,
-        now: Timestamp,
-    ) -> Result<SweepReport, StoreError> {
-        todo!()
-    }
+/// The files of a receipt in order; `folder` is where their paths begin.
+pub(super) fn attachments(
+    db: &Connection,
+    id: ReceiptId,
+    folder: &std::path::Path,
+) -> Result<Vec<AttachmentRow>, StoreError> {
+    let mut files = db.prepare_cached(
+        "SELECT position, field, name, type, size, sha256, path FROM attachments WHERE receipt = ?1 ORDER BY position",
+    )?;
+    let files = files.query_map([id.as_row()], |row| {
+        Ok(AttachmentRow {
+            id: AttachmentId { receipt: id, position: row.get(0)? },
+            field: row.get(1)?,
+            name: row.get(2)?,
+            mime: row.get(3)?,
+            size: rows::count(row.get(4)?),
+            sha256: Sha256Sum::from_bytes(row.get(5)?),
+            path: folder.join(row.get::<_, String>(6)?),
+        })
+    })?;
+    Ok(files.collect::<Result<_, _>>()?)
+}
 
-    /// What a sweep would do, without doing it. Blocking.
-    pub fn plan_sweep(
-        &self,
-        rules: SweepRules,
-        limiter: &super::Throttle,
-        now: Timestamp,
-    ) -> Result<SweepReport, StoreError> {
-        todo!()
-    }
+/// The values of a receipt, if there are any.
+pub(super) fn contents(db: &Connection, id: ReceiptId) -> Result<Option<Contents>, StoreError> {
+    let text: Option<String> = db
+        .prepare_cached("SELECT fields FROM contents WHERE receipt = ?1")?
+        .query_row([id.as_row()], |row| row.get(0))
+        .optional()?;
+    text.as_deref().map(rows::contents).transpose()
+}
+
+/// The attempts of a delivery in order, without what the peer said once the values are unreadable.
+fn attempts(db: &Connection, id: DeliveryId, state: ReceiptState) -> Result<Vec<AttemptRow>, StoreError> {
+    let mut attempts = db.prepare_cached(
+        "SELECT at, milliseconds, outcome, note FROM attempts WHERE receipt = ?1 AND n = ?2 ORDER BY rowid",
+    )?;
+    let attempts = attempts.query_map((id.receipt.as_row(), id.n), |row| {
+        let note: Option<String> = row.get(3)?;
+        Ok(AttemptRow {
+            at: rows::moment(row, 0)?,
+            milliseconds: row.get(1)?,
+            outcome: row.get(2)?,
+            note: note.filter(|_| matches!(state, ReceiptState::Kept { .. })),
+        })
+    })?;
+    Ok(attempts.collect::<Result<_, _>>()?)
 }

@@ -1,1 +1,215 @@
-//! STUB
+//! Opening the database: pragmas, versions, migrations.
+//!
+//! `schema.sql` is the whole present schema. [`MIGRATIONS`] is append-only: a database of version v has run the
+//! first v of them, and `user_version` says so. A migration runs in one transaction, after a copy of the file, so a
+//! crash in it leaves the old version and the next start does it again. A database of a newer program is refused:
+//! an old program would write rows that the newer one does not expect.
+//!
+//! The pragmas are set on every connection (all but `journal_mode` are forgotten with it) and read back: a build of
+//! `SQLite` that ignores one would otherwise break a promise in silence. `synchronous = FULL` is the promise itself:
+//! NORMAL, the usual advice for WAL, loses acknowledged submissions when the power fails.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags};
+
+use super::disk::{self, failed};
+use super::{OpenError, StoreError};
+
+/// Every released step from an empty database to `schema.sql`. Append only.
+pub(super) const MIGRATIONS: &[&str] = &[include_str!("../../schema.sql")];
+
+/// Statements that a connection keeps prepared.
+const STATEMENTS: usize = 64;
+/// Pages of the log after which the writer checkpoints by itself: fewer checkpoints, less is written twice.
+const AUTOCHECKPOINT: i64 = 4000;
+/// Polls of a locked database, half a millisecond each: 5 s in all.
+const POLLS: i32 = 10_000;
+
+/// What every connection promises; each is set and read back.
+const PRAGMAS: &[(&str, i64)] = &[
+    ("synchronous", 2), // FULL: a COMMIT survives power loss
+    ("foreign_keys", 1),
+    ("secure_delete", 1), // ON, not FAST: FAST leaves overflow pages
+    ("temp_store", 2),    // MEMORY: no value in a temporary file
+    ("trusted_schema", 0),
+];
+
+/// Opens the connection that writes; `Create` makes the file.
+pub(super) fn open_writer(path: &Path, missing: OpenFlags) -> Result<Connection, StoreError> {
+    let connection = open(path, missing)?;
+    expect(&connection, "wal_autocheckpoint", AUTOCHECKPOINT)?;
+    wait_long(connection)
+}
+
+/// Opens a connection that only reads. It may write to the shared memory of the log, which reading needs, but
+/// `query_only` refuses every statement that would change the database.
+pub(super) fn open_reader(path: &Path) -> Result<Connection, StoreError> {
+    let connection = open(path, OpenFlags::empty())?;
+    // 1 MiB of cache each: readers are many and their pages are the kernel's as well.
+    expect(&connection, "cache_size", -1024)?;
+    expect(&connection, "query_only", 1)?;
+    connection.busy_timeout(Duration::from_secs(5))?;
+    Ok(connection)
+}
+
+/// Opens a connection and asserts what every one promises.
+fn open(path: &Path, extra: OpenFlags) -> Result<Connection, StoreError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+    let connection = Connection::open_with_flags(path, flags | extra)?;
+    connection.busy_timeout(Duration::from_secs(5))?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS);
+    let mode: String = connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))?;
+    if mode != "wal" {
+        return Err(StoreError::Unknown(format!("journal_mode = {mode}")));
+    }
+    for (name, value) in PRAGMAS {
+        expect(&connection, name, *value)?;
+    }
+    Ok(connection)
+}
+
+/// Sets a pragma and reads it back.
+fn expect(connection: &Connection, name: &str, value: i64) -> Result<(), StoreError> {
+    connection.pragma_update(None, name, value)?;
+    let found: i64 = connection.pragma_query_value(None, name, |row| row.get(0))?;
+    if found == value { Ok(()) } else { Err(StoreError::Unknown(format!("{name} = {found}"))) }
+}
+
+/// A locked database is polled every half millisecond for 5 s: `SQLite`'s own waits grow to 100 ms, in which a busy
+/// daemon would take the lock away again and again.
+pub(super) fn wait_long(mut connection: Connection) -> Result<Connection, StoreError> {
+    connection.busy_handler(Some(|polls| {
+        std::thread::sleep(Duration::from_micros(500));
+        polls < POLLS
+    }))?;
+    Ok(connection)
+}
+
+/// The version of a database, 0 for an empty file.
+pub(super) fn version(connection: &Connection) -> Result<usize, StoreError> {
+    let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    Ok(usize::try_from(version).unwrap_or(usize::MAX))
+}
+
+/// Refuses a database that this program must not open.
+pub(super) fn refuse_newer(path: &Path, found: usize, known: usize) -> Result<(), OpenError> {
+    if found <= known {
+        return Ok(());
+    }
+    Err(OpenError::Configuration {
+        problem: format!(
+            "the database `{}` has version {found}, this formd knows versions up to {known}",
+            path.display()
+        ),
+        hint: "install the newer formd again, or restore a backup that this version wrote".to_owned(),
+    })
+}
+
+/// Brings a database to the newest version: all missing steps in one transaction, after a copy of what was there.
+pub(super) fn migrate(connection: &mut Connection, path: &Path, migrations: &[&str]) -> Result<(), OpenError> {
+    let found = version(connection)?;
+    refuse_newer(path, found, migrations.len())?;
+    if found == migrations.len() {
+        return Ok(());
+    }
+    if found > 0 {
+        copy(connection, path, found)?;
+    } else if has_tables(connection)? {
+        return Err(OpenError::Configuration {
+            problem: format!("`{}` is a database of another program", path.display()),
+            hint: "name another `data_dir`, or move that file away".to_owned(),
+        });
+    }
+    let transaction =
+        connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).map_err(StoreError::from)?;
+    for step in migrations.iter().skip(found) {
+        transaction.execute_batch(step).map_err(StoreError::from)?;
+    }
+    let version = i64::try_from(migrations.len()).unwrap_or(i64::MAX);
+    transaction.pragma_update(None, "user_version", version).map_err(StoreError::from)?;
+    transaction.commit().map_err(StoreError::from)?;
+    Ok(())
+}
+
+/// Whether anything is declared in a database.
+fn has_tables(connection: &Connection) -> Result<bool, StoreError> {
+    Ok(connection.query_row("SELECT EXISTS (SELECT 1 FROM sqlite_schema)", [], |row| row.get(0))?)
+}
+
+/// The copy of a database of `version` that is kept before it is migrated. It holds values, so `erase` removes it
+/// at once and the sweep when it is as old as quarantined files may be.
+fn copy(connection: &Connection, path: &Path, version: usize) -> Result<(), StoreError> {
+    let kept = path.with_file_name(format!("{COPY_PREFIX}{version}{COPY_SUFFIX}"));
+    let part = kept.with_extension("part");
+    disk::unlink(&part)?;
+    connection.execute("VACUUM INTO ?1", [part.to_string_lossy()])?;
+    std::fs::File::open(&part).and_then(|file| file.sync_all()).map_err(failed("sync", &part))?;
+    std::fs::rename(&part, &kept).map_err(failed("rename to", &kept))?;
+    disk::sync_folder(path.parent().unwrap_or(path))
+}
+
+/// How the name of a copy begins.
+const COPY_PREFIX: &str = "formd-before-v";
+/// How it ends.
+const COPY_SUFFIX: &str = ".db";
+
+/// The copies that migrations left in the data directory, with the leftovers of one that a crash cut short.
+pub(super) fn copies(root: &Path) -> Result<Vec<(PathBuf, crate::domain::time::Timestamp)>, StoreError> {
+    let ours = |name: &str| {
+        name.strip_prefix(COPY_PREFIX)
+            .and_then(|rest| rest.strip_suffix(COPY_SUFFIX).or_else(|| rest.strip_suffix(".part")))
+            .is_some_and(|version| !version.is_empty() && version.bytes().all(|byte| byte.is_ascii_digit()))
+    };
+    let entries = disk::entries(root)?.into_iter().filter(|entry| ours(&entry.name));
+    Ok(entries.map(|entry| (entry.path, entry.modified)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_database_is_migrated_in_one_transaction_after_a_copy_and_a_newer_one_is_refused() {
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join("formd.db");
+        let mut connection = open_writer(&path, OpenFlags::SQLITE_OPEN_CREATE).unwrap();
+        migrate(&mut connection, &path, &["CREATE TABLE a (x TEXT)"]).unwrap();
+        connection.execute("INSERT INTO a (x) VALUES ('old')", []).unwrap();
+        assert!(copies(temp.path()).unwrap().is_empty());
+
+        let broken = ["CREATE TABLE a (x TEXT)", "ALTER TABLE a RENAME TO b", "CREATE TABLE b (y TEXT)"];
+        assert!(matches!(migrate(&mut connection, &path, &broken), Err(OpenError::Store(_))));
+        assert_eq!(version(&connection).unwrap(), 1);
+
+        migrate(&mut connection, &path, &["CREATE TABLE a (x TEXT)", "ALTER TABLE a RENAME TO b"]).unwrap();
+        assert_eq!(version(&connection).unwrap(), 2);
+        let (copy, _) = copies(temp.path()).unwrap().remove(0);
+        assert!(copy.ends_with("formd-before-v1.db"));
+        let old = Connection::open(&copy).unwrap();
+        let kept: String = old.query_row("SELECT x FROM a", [], |row| row.get(0)).unwrap();
+        assert_eq!((kept.as_str(), version(&old).unwrap()), ("old", 1));
+
+        let refusal = migrate(&mut connection, &path, &["CREATE TABLE a (x TEXT)"]).unwrap_err().to_string();
+        assert!(refusal.contains("has version 2, this formd knows versions up to 1"), "{refusal}");
+    }
+
+    #[test]
+    fn a_database_of_another_program_is_refused() {
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join("formd.db");
+        let mut connection = open_writer(&path, OpenFlags::SQLITE_OPEN_CREATE).unwrap();
+        connection.execute_batch("CREATE TABLE notes (x TEXT)").unwrap();
+        assert!(matches!(migrate(&mut connection, &path, MIGRATIONS), Err(OpenError::Configuration { .. })));
+    }
+
+    #[test]
+    fn a_reader_cannot_write() {
+        let temp = tempfile::tempdir().unwrap();
+        let path = temp.path().join("formd.db");
+        migrate(&mut open_writer(&path, OpenFlags::SQLITE_OPEN_CREATE).unwrap(), &path, MIGRATIONS).unwrap();
+        let reader = open_reader(&path).unwrap();
+        assert!(reader.execute("DELETE FROM facts", []).is_err());
+    }
+}

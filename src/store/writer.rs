@@ -1,1 +1,301 @@
-//! STUB
+//! The one thread that writes.
+//!
+//! It owns the write connection and runs every write of the process as a job, so that two writes never wait for
+//! each other's locks and one sync of the disk serves all that are waiting:
+//!
+//! ```text
+//! all waiting jobs -> BEGIN IMMEDIATE -> SAVEPOINT, job, RELEASE (each) -> fsync of new files' folders -> COMMIT -> answers
+//! ```
+//!
+//! * A job is answered only after the COMMIT: a repeat's winner may be in the same group, still uncommitted.
+//! * A job's own error rolls its savepoint back and concerns nobody else. After any error `is_autocommit` is
+//!   asked: where `SQLite` has rolled all back (full disk, I/O error), nobody of the group was stored.
+//! * A COMMIT that fails leaves it *unknown* whether the rows come back: every job of the group hears an error,
+//!   no file of the group is removed, and the connection is opened anew.
+//! * It never waits for company: an idle store commits a lone job at once, a busy one finds the next group waiting.
+//!   Only when the queue never empties it pauses after every [`STREAK`] groups, so that `formctl`, another process
+//!   that polls for the lock, gets its turn.
+//! * The queue is bounded; a full one is [`StoreError::Busy`] at once.
+//! * A job that panics is undone and its asker hears [`StoreError::Defect`]; the thread goes on.
+//!
+//! A reply runs on this thread: it must not block, and must never wait for another job.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, TrySendError, sync_channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags};
+
+use super::job::{Commit, Due, Group, Job, Step, Task};
+use super::{DataDirectory, StoreError, disk, schema};
+
+/// Jobs that may wait.
+const QUEUE: usize = 4096;
+/// Jobs of one group: bounds how long a group holds the lock.
+const GROUP: usize = 512;
+/// Groups without a moment of rest before the writer pauses for other processes.
+const STREAK: u32 = 100;
+/// The pause: three polls of another process.
+const PAUSE: Duration = Duration::from_micros(1500);
+/// How long a checkpoint may wait for a reader; longer would hold intake up.
+const CHECKPOINT_WAIT: Duration = Duration::from_millis(20);
+
+/// The writer's thread and the way to it. Dropping it finishes the waiting jobs and ends the thread.
+#[derive(Debug)]
+pub(super) struct Writer {
+    /// The queue; `None` only while it is dropped.
+    queue: Option<SyncSender<Message>>,
+    /// The thread; `None` when it could not be started.
+    thread: Option<JoinHandle<()>>,
+    /// What it has done so far.
+    counts: Arc<Counts>,
+}
+
+/// What a writer has done since it was started.
+#[derive(Debug, Default)]
+pub(super) struct Counts {
+    /// Groups that were committed.
+    pub(super) groups: AtomicU64,
+    /// Jobs in them.
+    pub(super) jobs: AtomicU64,
+}
+
+/// What the thread is asked to do.
+enum Message {
+    /// Write something.
+    Job(Box<dyn Job>),
+    /// Move the log into the database and truncate it.
+    Checkpoint(SyncSender<Result<Truncated, StoreError>>),
+}
+
+/// Whether the log is empty.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Truncated {
+    /// Nothing old is in it.
+    Yes,
+    /// A reader still needs it.
+    Pinned,
+}
+
+impl Writer {
+    /// Starts the thread; it opens its connection with the first job when none is handed over.
+    pub(super) fn start(directory: DataDirectory, connection: Option<Connection>) -> Self {
+        let (queue, waiting) = sync_channel(QUEUE);
+        let counts = Arc::new(Counts::default());
+        let path = directory.database();
+        let thread = Thread { waiting, connection, path, directory, counts: Arc::clone(&counts) };
+        let spawned = std::thread::Builder::new().name("writer".to_owned()).spawn(move || thread.run());
+        if let Err(error) = &spawned {
+            tracing::error!(%error, "the writer's thread could not be started");
+        }
+        Self { queue: Some(queue), thread: spawned.ok(), counts }
+    }
+
+    /// Hands over work; `reply` runs on the writer's thread once it is durable, or on this one when it cannot be
+    /// taken.
+    pub(super) fn submit<T, W, R>(&self, work: W, reply: R)
+    where
+        T: Send + 'static,
+        W: FnOnce(&Connection, &mut Group) -> Result<T, StoreError> + Send + 'static,
+        R: FnOnce(Result<T, StoreError>) + Send + 'static,
+    {
+        let Some(queue) = &self.queue else { return reply(Err(StoreError::Closed)) };
+        match queue.try_send(Message::Job(Box::new(Task::new(work, reply)))) {
+            Ok(())
+            | Err(TrySendError::Full(Message::Checkpoint(_)) | TrySendError::Disconnected(Message::Checkpoint(_))) => {}
+            Err(TrySendError::Full(Message::Job(job))) => job.answer(Commit::Busy),
+            Err(TrySendError::Disconnected(Message::Job(job))) => job.answer(Commit::Closed),
+        }
+    }
+
+    /// Does work and waits until it is durable.
+    pub(super) fn write<T, W>(&self, work: W) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        W: FnOnce(&Connection, &mut Group) -> Result<T, StoreError> + Send + 'static,
+    {
+        let (reply, answer) = sync_channel(1);
+        self.submit(work, move |outcome| {
+            // Nobody waits any more: then nobody needs to know.
+            drop(reply.send(outcome));
+        });
+        answer.recv().unwrap_or(Err(StoreError::Closed))
+    }
+
+    /// Moves the log into the database and truncates it, between two groups.
+    pub(super) fn checkpoint(&self) -> Result<Truncated, StoreError> {
+        let (reply, answer) = sync_channel(1);
+        let queue = self.queue.as_ref().ok_or(StoreError::Closed)?;
+        queue.send(Message::Checkpoint(reply)).map_err(|_| StoreError::Closed)?;
+        answer.recv().unwrap_or(Err(StoreError::Closed))
+    }
+
+    /// What the writer has done so far.
+    #[cfg(test)]
+    pub(super) fn counts(&self) -> &Counts {
+        &self.counts
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        drop(self.queue.take());
+        let Some(thread) = self.thread.take() else { return };
+        // The last clone of a store may be dropped by a reply, on the thread itself, which cannot wait for itself.
+        if thread.thread().id() != std::thread::current().id() && thread.join().is_err() {
+            tracing::error!("a defect: the writer's thread panicked");
+        }
+    }
+}
+
+/// The thread's own state.
+struct Thread {
+    /// The queue's end.
+    waiting: Receiver<Message>,
+    /// The write connection; `None` before the first job and after an error that a fresh one may mend.
+    connection: Option<Connection>,
+    /// The database.
+    path: PathBuf,
+    /// The data directory, to wake the deliverer.
+    directory: DataDirectory,
+    /// What it has done.
+    counts: Arc<Counts>,
+}
+
+impl Thread {
+    /// Serves the queue until every sender is gone and it is empty.
+    fn run(mut self) {
+        let mut streak = 0;
+        while let Ok(first) = self.waiting.recv() {
+            let mut next = Some(first);
+            while let Some(message) = next {
+                self.serve(message);
+                streak += 1;
+                if streak >= STREAK {
+                    std::thread::sleep(PAUSE);
+                    streak = 0;
+                }
+                next = self.waiting.try_recv().ok();
+            }
+            streak = 0;
+        }
+    }
+
+    /// Serves one message, a job together with all jobs that wait behind it.
+    fn serve(&mut self, message: Message) {
+        let mut jobs = Vec::new();
+        let mut next = Ok(message);
+        let checkpoint = loop {
+            match next {
+                Ok(Message::Job(job)) => jobs.push(job),
+                Ok(Message::Checkpoint(reply)) => break Some(reply),
+                Err(TryRecvError::Empty | TryRecvError::Disconnected) => break None,
+            }
+            if jobs.len() >= GROUP {
+                break None;
+            }
+            next = self.waiting.try_recv();
+        };
+        if !jobs.is_empty() {
+            self.commit(jobs);
+        }
+        if let Some(reply) = checkpoint {
+            drop(reply.send(self.truncate()));
+        }
+    }
+
+    /// Runs a group in one transaction and answers each of its jobs.
+    fn commit(&mut self, mut jobs: Vec<Box<dyn Job>>) {
+        let mut group = Group::default();
+        let outcome = self.open().and_then(|connection| write_group(connection, &mut jobs, &mut group));
+        let due = group.due();
+        group.keep_files();
+        let commit = match outcome {
+            Ok(()) => {
+                self.counts.groups.fetch_add(1, Ordering::Relaxed);
+                self.counts.jobs.fetch_add(u64::try_from(jobs.len()).unwrap_or(0), Ordering::Relaxed);
+                Commit::Durable
+            }
+            Err(StoreError::Busy) => Commit::Busy,
+            Err(error) => {
+                tracing::error!(%error, "a group of writes failed; the database is opened anew");
+                Commit::Unclear
+            }
+        };
+        if commit != Commit::Durable {
+            self.connection = None;
+        }
+        for job in jobs {
+            job.answer(commit);
+        }
+        if commit == Commit::Durable && due == Due::Something {
+            self.directory.wake();
+        }
+    }
+
+    /// The connection, opened when there is none.
+    fn open(&mut self) -> Result<&Connection, StoreError> {
+        let connection = match self.connection.take() {
+            Some(connection) => connection,
+            None => schema::open_writer(&self.path, OpenFlags::empty())?,
+        };
+        Ok(self.connection.insert(connection))
+    }
+
+    /// Truncates the log, giving a reader only a moment to finish.
+    fn truncate(&mut self) -> Result<Truncated, StoreError> {
+        let connection = self.open()?;
+        connection.busy_timeout(CHECKPOINT_WAIT)?;
+        let outcome = connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0));
+        let connection = self.connection.take();
+        self.connection = connection.map(schema::wait_long).transpose()?;
+        match outcome {
+            Ok(0) => Ok(Truncated::Yes),
+            Ok(_) => Ok(Truncated::Pinned),
+            Err(error) => match StoreError::from(error) {
+                StoreError::Busy => Ok(Truncated::Pinned),
+                error => Err(error),
+            },
+        }
+    }
+}
+
+/// Runs the jobs of a group, each in its savepoint, and commits them together. `Busy` when the database could not
+/// be locked: then no job has begun.
+fn write_group(db: &Connection, jobs: &mut [Box<dyn Job>], group: &mut Group) -> Result<(), StoreError> {
+    db.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
+    let written = run_all(db, jobs, group).and_then(|()| Ok(db.prepare_cached("COMMIT")?.execute([])?));
+    match written {
+        Ok(_) => Ok(()),
+        Err(error) => {
+            if !db.is_autocommit()
+                && let Err(error) = db.execute_batch("ROLLBACK")
+            {
+                tracing::error!(%error, "a failed group of writes could not be rolled back");
+            }
+            // It was begun, so it is no mere `Busy`, whatever the code says.
+            Err(match error {
+                StoreError::Busy => StoreError::Unclear,
+                error => error,
+            })
+        }
+    }
+}
+
+/// Runs the jobs and syncs the folders of their files: all that has to be true before the COMMIT.
+fn run_all(db: &Connection, jobs: &mut [Box<dyn Job>], group: &mut Group) -> Result<(), StoreError> {
+    for job in jobs {
+        db.prepare_cached("SAVEPOINT job")?.execute([])?;
+        if job.run(db, group) == Step::Undo {
+            if db.is_autocommit() {
+                return Err(StoreError::Unclear);
+            }
+            db.prepare_cached("ROLLBACK TO job")?.execute([])?;
+        }
+        db.prepare_cached("RELEASE job")?.execute([])?;
+    }
+    group.folders().try_for_each(disk::sync_folder)
+}

@@ -81,11 +81,6 @@ impl FileKind {
             Agreement::Agrees
         }
     }
-
-    /// Whether an extension (lower case, no dot) claims another type than this.
-    pub fn is_contradicted_by(self, extension: &str) -> bool {
-        self.agreement(extension) != Agreement::Agrees
-    }
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
 //! The directory of a ZIP file (APPNOTE 6.3.10), found from its end and read within fixed bounds: 64 KiB of tail,
-//! 1 MiB of directory, 4,096 members. Members are not inflated, but for the few that the caller names.
+//! 512 KiB of directory, 4,096 members. Members are not inflated, but for the few that the caller names.
 //!
 //! Nothing here trusts a local header: sizes come from the directory, as with data descriptors they must. What two
 //! readers could read in two ways (two ends, a directory longer than its count, members that overlap) is broken.
@@ -14,8 +14,8 @@ const END: &[u8] = b"PK\x05\x06";
 const END_SIZE: usize = 22;
 /// Bytes of tail that can hold the end record: with the longest comment.
 const TAIL: u64 = 65_535 + END_SIZE as u64;
-/// Most bytes of a directory that is read.
-const DIRECTORY: u64 = 1 << 20;
+/// Most bytes of a directory that is read: as many members as are taken, with names of 80 bytes.
+const DIRECTORY: u64 = 512 << 10;
 /// Most members. Decks of hundreds of slides have a few thousand.
 const MEMBERS: u64 = 4096;
 /// Bytes of a directory entry without its name, extra fields and comment.

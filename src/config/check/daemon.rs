@@ -1,0 +1,214 @@
+//! `formd.toml`: the daemon's settings, with their defaults.
+
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+
+use ipnet::IpNet;
+
+use super::super::locate::DATA_DIR;
+use super::super::table::{Sheet, Table};
+use super::super::value::Value;
+use super::super::{Daemon, DeliverySettings, Listen, LogFormat, Mail, SweepSettings, Transport};
+use super::{limits, url};
+use crate::domain::bounds::Bounds;
+use crate::domain::email;
+use crate::domain::time::Span;
+
+/// Bytes of the longest path of a Unix socket (`sun_path` less its closing NUL).
+const LONGEST_SOCKET: usize = 107;
+/// Ages that `[sweep]` takes.
+const AGES: std::ops::RangeInclusive<Span> = Span::from_minutes(1)..=Span::from_days(30);
+
+/// The settings of a daemon whose file says nothing.
+pub(super) fn defaults() -> Daemon {
+    let loopback = |text: &str| text.parse().ok();
+    Daemon {
+        listen: Listen::Tcp(([127, 0, 0, 1], 8787).into()),
+        data_dir: PathBuf::from(DATA_DIR),
+        limiter_dir: Path::new(DATA_DIR).join("limiter"),
+        public_url: None,
+        trusted_proxies: ["127.0.0.0/8", "::1/128"].into_iter().filter_map(loopback).collect(),
+        mail: None,
+        delivery: DeliverySettings { attempts: 5, workers: 8, enabled: true },
+        sweep: SweepSettings { part_age: Span::from_hours(2), orphan_age: Span::from_hours(2), quarantine_days: 7 },
+        bounds: Bounds::default(),
+        log: LogFormat::Text,
+    }
+}
+
+/// Reads the file; relative paths start from `base`. Where a value is wrong its default stands in.
+pub(super) fn check(sheet: &Sheet<'_>, base: &Path) -> Daemon {
+    let mut table = sheet.root("formd.toml");
+    let mut daemon = defaults();
+    if let Some(listen) = table.take("listen").and_then(|value| listen(&value, base)) {
+        daemon.listen = listen;
+    }
+    let folder = |value: Value<'_>| Some(base.join(value.line()?));
+    if let Some(data_dir) = table.take("data_dir").and_then(folder) {
+        daemon.data_dir = data_dir;
+    }
+    let limiter_dir = table.take("limiter_dir").and_then(folder);
+    daemon.limiter_dir = limiter_dir.unwrap_or_else(|| daemon.data_dir.join("limiter"));
+    daemon.public_url = table.take("public_url").and_then(|value| {
+        value.parsed("write `https://HOST`, where visitors reach the daemon, without query", url::public)
+    });
+    if let Some(proxies) = table.take("trusted_proxies").and_then(|value| value.list()) {
+        daemon.trusted_proxies = proxies.iter().filter_map(proxy).collect();
+    }
+    if let Some(log) = table.take("log").and_then(|value| value.parsed("write `text` or `json`", log_format)) {
+        daemon.log = log;
+    }
+    daemon.mail = table.section("mail").and_then(mail);
+    if let Some(section) = table.section("delivery") {
+        daemon.delivery = delivery(section, daemon.delivery);
+    }
+    if let Some(section) = table.section("limits") {
+        daemon.bounds = limits::check(section);
+    }
+    let section = table.section("sweep");
+    daemon.sweep = sweep(section, daemon.sweep, &daemon.bounds);
+    table.finish();
+    daemon
+}
+
+/// `ADDRESS:PORT` or `unix:PATH`.
+fn listen(value: &Value<'_>, base: &Path) -> Option<Listen> {
+    let remedy = "write an address and a port such as `127.0.0.1:8787`, or `unix:/run/formd/formd.sock`";
+    value.parsed(remedy, |text| Listen::parse(text, base))
+}
+
+/// An address or a network of proxies.
+fn proxy(value: &Value<'_>) -> Option<IpNet> {
+    value.parsed("write an address such as `10.0.0.5`, or a network such as `10.0.0.0/8`", |text| {
+        text.parse::<IpNet>().ok().or_else(|| Some(text.parse::<IpAddr>().ok()?.into()))
+    })
+}
+
+/// The word of `log`.
+fn log_format(word: &str) -> Option<LogFormat> {
+    match word {
+        "text" => Some(LogFormat::Text),
+        "json" => Some(LogFormat::Json),
+        _ => None,
+    }
+}
+
+/// How `[mail]` says that mail leaves.
+#[derive(Clone, Copy)]
+enum Way {
+    /// `transport = "smtp"`.
+    Smtp,
+    /// `transport = "file"`.
+    File,
+}
+
+/// `[mail]`. With `transport = "file"` the keys of a server may stay: an owner tries things out.
+fn mail(mut table: Table<'_>) -> Option<Mail> {
+    let from = table
+        .need("from", "name the operator's own address: `from = \"Forms <forms@example.com>\"`")
+        .and_then(|value| value.parsed("write `ADDRESS` or `NAME <ADDRESS>`", mailbox));
+    let way = table.take("transport").map_or(Some(Way::Smtp), |value| {
+        value.parsed("write `smtp`, or `file` to have mails written into the data directory", |word| match word {
+            "smtp" => Some(Way::Smtp),
+            "file" => Some(Way::File),
+            _ => None,
+        })
+    });
+    let (host, port, tls) = (table.take("host"), table.take("port"), table.take("tls"));
+    let port = port.map_or(Some(25), |value| value.whole(1..=65535).and_then(|port| u16::try_from(port).ok()));
+    let transport = match way {
+        Some(Way::File) => Some(Transport::File),
+        Some(Way::Smtp) => smtp(&table, host.as_ref(), port, tls.as_ref()),
+        None => None,
+    };
+    table.finish();
+    let (from_name, from_address) = from?;
+    Some(Mail { from_name, from_address, transport: transport? })
+}
+
+/// The server of `[mail]`: in this version a loopback one, spoken to without TLS.
+fn smtp(table: &Table<'_>, host: Option<&Value<'_>>, port: Option<u16>, tls: Option<&Value<'_>>) -> Option<Transport> {
+    /// What this version can do.
+    const ABLE: &str = "this version speaks only to a loopback server with `tls = \"none\"`, or writes files with \
+                        `transport = \"file\"`";
+    let local = match tls.map(|value| (value, value.text())) {
+        Some((_, Some("none"))) => true,
+        Some((_, None)) => false,
+        Some((value, Some("starttls" | "tls"))) => {
+            value.wrong("mail over TLS is not in this version", ABLE);
+            false
+        }
+        Some((value, Some(_))) => {
+            value.wrong("`tls` is not valid", "write `none`, `starttls` or `tls`");
+            false
+        }
+        None => {
+            table.missing("tls", &format!("it means `starttls`, but {ABLE}"));
+            false
+        }
+    };
+    let Some(host) = host else {
+        table.missing("host", "name the mail server: `host = \"127.0.0.1\"`");
+        return None;
+    };
+    let name = host.line()?;
+    if local && !url::is_loopback(name) {
+        host.wrong("mail without TLS goes to a loopback host only", ABLE);
+    }
+    let host = name.trim_start_matches('[').trim_end_matches(']').to_owned();
+    Some(Transport::Smtp { host, port: port? })
+}
+
+/// Reads `ADDRESS` or `NAME <ADDRESS>` into name and address.
+fn mailbox(text: &str) -> Option<(String, String)> {
+    let (name, address) = match text.trim().strip_suffix('>') {
+        Some(text) => text.split_once('<')?,
+        None => ("", text.trim()),
+    };
+    let name = name.trim();
+    let name = name.strip_prefix('"').and_then(|name| name.strip_suffix('"')).unwrap_or(name);
+    let fits = !name.chars().any(|c| c.is_control() || matches!(c, '"' | '<' | '>')) && email::is_valid(address);
+    fits.then(|| (name.to_owned(), address.to_owned()))
+}
+
+/// `[delivery]`.
+fn delivery(mut table: Table<'_>, mut settings: DeliverySettings) -> DeliverySettings {
+    let small = |value: Value<'_>, most| value.whole(1..=most).and_then(|n| u32::try_from(n).ok());
+    if let Some(attempts) = table.take("attempts").and_then(|value| small(value, 20)) {
+        settings.attempts = attempts;
+    }
+    if let Some(workers) = table.take("workers").and_then(|value| small(value, 32)) {
+        settings.workers = workers;
+    }
+    if let Some(enabled) = table.take("enabled").and_then(|value| value.flag()) {
+        settings.enabled = enabled;
+    }
+    table.finish();
+    settings
+}
+
+/// `[sweep]`. A `.part` must outlive the time that a body may take, else the sweep would tear up an upload under way;
+/// so the default grows with `body_time`.
+fn sweep(table: Option<Table<'_>>, mut settings: SweepSettings, bounds: &Bounds) -> SweepSettings {
+    settings.part_age = settings.part_age.max(bounds.body_time);
+    let Some(mut table) = table else { return settings };
+    if let Some(value) = table.take("part_age")
+        && let Some(age) = value.time(&AGES)
+    {
+        settings.part_age = age;
+        if age < bounds.body_time {
+            value.wrong(
+                format!("`part_age` is shorter than `body_time`, {}", bounds.body_time),
+                "an upload under way would be removed: make it at least as long",
+            );
+        }
+    }
+    if let Some(age) = table.take("orphan_age").and_then(|value| value.time(&AGES)) {
+        settings.orphan_age = age;
+    }
+    if let Some(days) = table.take("quarantine_days").and_then(|value| value.whole(1..=365)) {
+        settings.quarantine_days = u16::try_from(days).unwrap_or(settings.quarantine_days);
+    }
+    table.finish();
+    settings
+}

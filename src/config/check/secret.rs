@@ -1,0 +1,123 @@
+//! Secrets (contract 2.5): from a file or inline, never readable by others, never in a message.
+//!
+//! A name without `/` is looked up in `$CREDENTIALS_DIRECTORY`, then in `secrets/` beside `formd.toml`; any other is a
+//! path, relative to `formd.toml`. One line break at the end is not part of the secret.
+//!
+//! The configuration's hash covers the bytes of the files that were used. Where systemd hands a secret over, only the
+//! daemon can see it: for a bare name that is not in `secrets/` the hash takes the name alone, so that the daemon and
+//! formctl come to the same sum.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::io;
+use std::ops::RangeInclusive;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use super::super::files::{Files, TextFile, read_secret, reason};
+use super::super::problem::{printable, quoted};
+use super::super::table::Table;
+use super::super::value::Value;
+use crate::domain::digest::{RunningSum, Sha256Sum};
+use crate::domain::secret::Secret;
+
+/// Characters of a webhook's secret (contract 2.9).
+const LENGTH: RangeInclusive<usize> = 16..=256;
+/// The permission bit by which every user of the machine may read a file.
+const OTHERS_READ: u32 = 0o004;
+
+/// Where secrets are looked up, and which were used.
+pub(super) struct Secrets<'a> {
+    /// The folder of `formd.toml`.
+    base: &'a Path,
+    /// `$CREDENTIALS_DIRECTORY`.
+    credentials: Option<&'a Path>,
+    /// The names used, each with the sum of its file.
+    used: RefCell<BTreeMap<String, Option<Sha256Sum>>>,
+}
+
+impl<'a> Secrets<'a> {
+    /// The look-up of a configuration.
+    pub(super) fn new(files: &'a Files) -> Self {
+        Self { base: &files.base, credentials: files.credentials.as_deref(), used: RefCell::default() }
+    }
+
+    /// Adds the names of the files used and the sums of their bytes.
+    pub(super) fn sum(&self, sum: &mut RunningSum) {
+        for (name, file) in self.used.borrow().iter() {
+            sum.push(Sha256Sum::of(name.as_bytes()).as_bytes());
+            sum.push(file.map_or([0; 32], |file| *file.as_bytes()).as_slice());
+        }
+    }
+
+    /// The obligatory secret of a webhook: `secret` or `secret_file` of `table`, which stands in `file`.
+    pub(super) fn of_webhook(&self, table: &mut Table<'_>, file: &TextFile) -> Option<Secret> {
+        let (inline, named) = (table.take("secret"), table.take("secret_file"));
+        let (value, text) = match (inline, named) {
+            (Some(_), Some(named)) => {
+                named.misplaced("`secret_file` stands beside `secret`", "keep one of the two");
+                return None;
+            }
+            (Some(inline), None) => {
+                if file.mode & OTHERS_READ != 0 {
+                    inline.misplaced(
+                        "this file holds a secret and other users can read it",
+                        format!("run `chmod o-r {}`, or move the secret into a file of its own", printable(&file.name)),
+                    );
+                }
+                let text = inline.text()?.to_owned();
+                (inline, text)
+            }
+            (None, Some(named)) => {
+                let text = self.read(&named)?;
+                (named, text)
+            }
+            (None, None) => {
+                table.missing("secret", "name the file of a secret of 16 to 256 characters: `secret_file = \"NAME\"`");
+                return None;
+            }
+        };
+        if !LENGTH.contains(&text.chars().count()) {
+            let remedy = "take a random text of 16 to 256 characters, such as `openssl rand -hex 32` prints";
+            value.wrong("the secret is too short or too long", remedy);
+            return None;
+        }
+        Some(Secret::new(text))
+    }
+
+    /// The text of the file that a value names.
+    fn read(&self, value: &Value<'_>) -> Option<String> {
+        let name = value.line()?;
+        let own = if name.contains('/') { self.base.join(name) } else { self.base.join("secrets").join(name) };
+        let lent = self.credentials.filter(|_| !name.contains('/')).map(|folder| folder.join(name));
+        let found = read_secret(&own);
+        let sum = found.as_ref().ok().map(|(bytes, _)| Sha256Sum::of(bytes));
+        self.used.borrow_mut().insert(name.to_owned(), sum);
+        let lent = lent.map(|path| (read_secret(&path), path));
+        let (read, path): (_, PathBuf) = match lent {
+            Some((Err(error), _)) if error.kind() == io::ErrorKind::NotFound => (found, own),
+            Some(lent) => lent,
+            None => (found, own),
+        };
+        let shown = quoted(&path.to_string_lossy());
+        let (bytes, meta) = match read {
+            Ok(read) => read,
+            Err(error) => {
+                let remedy = "create it with the secret as its only line, readable by formd alone";
+                value.wrong(format!("the secret file {shown} cannot be read: {}", reason(&error)), remedy);
+                return None;
+            }
+        };
+        if meta.mode() & OTHERS_READ != 0 {
+            let remedy = format!("run `chmod o-r {}`", printable(&path.to_string_lossy()));
+            value.wrong(format!("other users can read the secret file {shown}"), remedy);
+        }
+        let Ok(mut text) = String::from_utf8(bytes) else {
+            value.wrong(format!("the secret file {shown} is not UTF-8"), "write the secret as plain text");
+            return None;
+        };
+        let trimmed = text.strip_suffix("\r\n").or_else(|| text.strip_suffix('\n')).unwrap_or(&text).len();
+        text.truncate(trimmed);
+        Some(text)
+    }
+}

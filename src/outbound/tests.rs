@@ -1,0 +1,88 @@
+//! Calls that must not happen, and TLS that must not panic.
+
+use super::*;
+use std::io::Write as _;
+use std::net::{SocketAddr, TcpListener};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// A resolver whose answer changes from look-up to look-up.
+#[derive(Debug, Default)]
+struct Rebinding(AtomicUsize, Vec<SocketAddr>);
+
+impl Resolver for Rebinding {
+    fn resolve(&self, _: &Uri, _: &Config, _: NextTimeout) -> Result<ResolvedSocketAddrs, ureq::Error> {
+        let mut found = self.empty();
+        found.push(self.1[self.0.fetch_add(1, Ordering::SeqCst) % self.1.len()]);
+        Ok(found)
+    }
+}
+
+#[test]
+fn a_host_is_looked_up_once_and_what_was_checked_is_dialled() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let private = listener.local_addr().unwrap();
+    let resolver = Rebinding(AtomicUsize::new(0), vec![private, "192.0.2.1:9".parse().unwrap()]);
+    let guard = Guard { reach: Reach::Public, inner: resolver };
+    let agent = Agent::with_parts(settings(Duration::from_secs(1)), DefaultConnector::default(), guard);
+    for _ in 0..4 {
+        let failed = CallError::from(agent.post("http://rebind.example/").send(&b"x"[..]).unwrap_err());
+        assert_eq!(failed, CallError::Forbidden);
+    }
+    assert!(listener.accept().is_err(), "nobody called");
+}
+
+#[test]
+fn a_server_that_speaks_no_tls_is_an_error_and_no_panic() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("https://{}/", listener.local_addr().unwrap());
+    let server = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").unwrap();
+        // Until the client leaves.
+        io::copy(&mut stream, &mut io::sink()).ok();
+    });
+    let failed = Outbound::new(Duration::from_secs(5)).post(&url, &[], b"{}", Reach::Any).unwrap_err();
+    assert!(matches!(failed, CallError::Tls(_)), "{failed:?}");
+    server.join().unwrap();
+}
+
+#[test]
+fn a_host_without_address_is_named_as_such() {
+    let failed = Outbound::new(Duration::from_secs(5)).post("https://no-such-host.invalid/", &[], b"", Reach::Public);
+    assert_eq!(failed, Err(CallError::UnknownHost));
+}
+
+#[test]
+fn a_host_name_or_header_that_is_none_is_an_error() {
+    let outbound = Outbound::new(Duration::from_secs(5));
+    for url in ["", "nonsense", "https://", "http://[::bad/", "ftp://a.example/"] {
+        assert_eq!(outbound.post(url, &[], b"", Reach::Any), Err(CallError::Url), "{url}");
+    }
+    assert_eq!(outbound.post("http://127.0.0.1:1/", &[("X", "a\r\nb")], b"", Reach::Any), Err(CallError::Url));
+}
+
+#[test]
+fn a_certificate_that_nobody_vouches_for_is_refused() {
+    let certificate = include_bytes!("../../tests/data/tls/unknown-issuer.cert.der").to_vec();
+    let key = include_bytes!("../../tests/data/tls/unknown-issuer.key.der").to_vec();
+    let server = rustls::ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![certificate.into()], rustls::pki_types::PrivatePkcs8KeyDer::from(key).into())
+        .unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("https://localhost:{}/", listener.local_addr().unwrap().port());
+    let heard = std::thread::spawn(move || {
+        let (stream, _) = listener.accept().unwrap();
+        let tls = rustls::ServerConnection::new(Arc::new(server)).unwrap();
+        let mut bytes = Vec::new();
+        // The handshake fails from the other side; what counts is what came through before.
+        drop(rustls::StreamOwned::new(tls, stream).read_to_end(&mut bytes));
+        bytes
+    });
+    let failed = Outbound::new(Duration::from_secs(5)).post(&url, &[], b"values", Reach::Any).unwrap_err();
+    assert!(matches!(failed, CallError::Tls(_)), "{failed:?}");
+    assert_eq!(heard.join().unwrap(), b"", "nothing was sent");
+}

@@ -1,0 +1,155 @@
+//! Lists of receipts, latest first.
+//!
+//! A receipt's number begins with its moment of arrival, so the order is the table's own, and times, prefixes and
+//! pages are one range of numbers: no index is needed. The other filters are judged row by row within that range.
+
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
+
+use super::{DeliveryRow, ListFilter, ReceiptRow, Store, StoreError, receipts, rows};
+use crate::domain::delivery::{Reason, State, Waiting};
+use crate::domain::form::Target;
+use crate::domain::ids::{FormId, ReceiptId, SiteId};
+use crate::domain::receipt::ReceiptState;
+use crate::domain::time::Timestamp;
+
+/// The columns of a receipt, and the filters; `NULL` does not restrict.
+pub(super) const LIST_SQL: &str = "
+    SELECT id, site, form, page, locale, erase_at, erased_at, erased_why, spam
+    FROM receipts
+    WHERE id BETWEEN ?1 AND ?2
+      AND (?3 IS NULL OR site = ?3)
+      AND (?4 IS NULL OR form = ?4)
+      AND (?5 IS NULL OR EXISTS (SELECT 1 FROM deliveries AS d WHERE d.receipt = receipts.id AND d.state = ?5))
+      AND (?6 = 0 OR spam = 1)
+    ORDER BY id DESC
+    LIMIT ?7";
+
+impl Store {
+    /// Up to `limit` receipts, latest first, older than `before` where given (for paging).
+    pub fn list(
+        &self,
+        filter: &ListFilter,
+        before: Option<ReceiptId>,
+        limit: u32,
+        now: Timestamp,
+    ) -> Result<Vec<ReceiptRow>, StoreError> {
+        self.read(|db| {
+            let Some((low, high)) = range(db, filter, before)? else { return Ok(Vec::new()) };
+            let site = filter.site.as_ref().map(SiteId::as_str);
+            let form = filter.form.as_ref().map(FormId::as_str);
+            let mut list = db.prepare_cached(LIST_SQL)?;
+            let mut found = list.query(params![low, high, site, form, filter.state, filter.spam, limit])?;
+            let mut receipts = Vec::new();
+            while let Some(row) = found.next()? {
+                receipts.push(receipt_row(db, row, now)?);
+            }
+            Ok(receipts)
+        })
+    }
+}
+
+/// One receipt.
+pub(super) fn one(db: &Connection, id: ReceiptId, now: Timestamp) -> Result<Option<ReceiptRow>, StoreError> {
+    let mut list = db.prepare_cached(LIST_SQL)?;
+    let none: Option<&str> = None;
+    let mut found = list.query(params![id.as_row(), id.as_row(), none, none, none, false, 1])?;
+    found.next()?.map(|row| receipt_row(db, row, now)).transpose()
+}
+
+/// The range of numbers that prefix, times, page and key leave; `None` when nothing can be in it.
+fn range(db: &Connection, filter: &ListFilter, before: Option<ReceiptId>) -> Result<Option<(i64, i64)>, StoreError> {
+    let mut low = filter.since.map_or(0, |since| ReceiptId::new(since, 0).as_row());
+    let mut high = i64::MAX;
+    for end in [filter.until.map(|until| ReceiptId::new(until, 0)), before].into_iter().flatten() {
+        high = high.min(end.as_row() - 1);
+    }
+    if let Some(prefix) = filter.prefix {
+        low = low.max(prefix.low());
+        high = high.min(prefix.high());
+    }
+    if let Some(key) = filter.key_hash {
+        let id: Option<i64> = db.prepare_cached(receipts::KEY_SQL)?.query_row([key.0], |row| row.get(0)).optional()?;
+        let Some(id) = id else { return Ok(None) };
+        low = low.max(id);
+        high = high.min(id);
+    }
+    Ok((low <= high).then_some((low, high)))
+}
+
+/// A row of [`LIST_SQL`] with its deliveries.
+fn receipt_row(db: &Connection, row: &Row<'_>, now: Timestamp) -> Result<ReceiptRow, StoreError> {
+    let id = rows::receipt(row.get(0)?)?;
+    let erase_at = rows::moment(row, 5)?;
+    let why: Option<String> = row.get(7)?;
+    let state = rows::receipt_state(erase_at, row.get(6)?, why.as_deref(), now)?;
+    Ok(ReceiptRow {
+        id,
+        site: row.get(1)?,
+        form: row.get(2)?,
+        page: row.get(3)?,
+        locale: row.get(4)?,
+        erase_at,
+        state,
+        spam: row.get(8)?,
+        deliveries: deliveries(db, id, state, now)?,
+    })
+}
+
+/// The deliveries of a receipt in order.
+pub(super) const DELIVERIES_SQL: &str = "
+    SELECT n, destination, channel, state, reason, attempts, due_at, claim IS NOT NULL, note
+    FROM deliveries
+    WHERE receipt = ?1
+    ORDER BY n";
+
+/// The deliveries of a receipt in order; targets and notes only while the values are readable.
+fn deliveries(
+    db: &Connection,
+    id: ReceiptId,
+    receipt: ReceiptState,
+    now: Timestamp,
+) -> Result<Vec<DeliveryRow>, StoreError> {
+    let kept = matches!(receipt, ReceiptState::Kept { .. });
+    let targets = if kept { targets(db, id)? } else { Vec::new() };
+    let mut list = db.prepare_cached(DELIVERIES_SQL)?;
+    let mut found = list.query([id.as_row()])?;
+    let mut deliveries = Vec::new();
+    while let Some(row) = found.next()? {
+        let n: u8 = row.get(0)?;
+        let (word, reason, channel): (String, Option<String>, String) = (row.get(3)?, row.get(4)?, row.get(2)?);
+        let state = rows::state(&word, reason.as_deref(), row.get(6)?)?;
+        let (waiting, reason): (Option<Waiting>, Option<Reason>) = match state {
+            State::Pending(waiting) | State::Retrying(waiting) => (Some(waiting), None),
+            State::Failed(reason) => (None, Some(reason)),
+            State::Delivered => (None, None),
+        };
+        let next_attempt_at = match waiting {
+            Some(Waiting::Due(at)) => Some(at),
+            Some(Waiting::Held) | None => None,
+        };
+        deliveries.push(DeliveryRow {
+            id: rows::delivery(id.as_row(), n)?,
+            channel: rows::channel(&channel)?,
+            destination: row.get(1)?,
+            target: rows::target(&targets, n).ok().map(Target::shown),
+            state: state.word(),
+            attempts: row.get(5)?,
+            next_attempt_at,
+            reason,
+            held: waiting == Some(Waiting::Held),
+            sending: row.get(7)? && next_attempt_at.is_some_and(|until| until > now),
+            note: row.get::<_, Option<String>>(8)?.filter(|_| kept),
+        });
+    }
+    Ok(deliveries)
+}
+
+/// The targets of a receipt; none when they are erased, or of a version that this program cannot read: a list is
+/// no place to fail for that.
+fn targets(db: &Connection, id: ReceiptId) -> Result<Vec<Target>, StoreError> {
+    let text: Option<String> = db
+        .prepare_cached("SELECT targets FROM contents WHERE receipt = ?1")?
+        .query_row([id.as_row()], |row| row.get(0))
+        .optional()?;
+    Ok(text.and_then(|text| rows::targets(&text).ok()).unwrap_or_default())
+}

@@ -1,0 +1,54 @@
+//! No question that is asked often reads a whole table.
+
+use rusqlite::types::Value;
+
+use super::*;
+
+/// Partial indexes that hold only what such a question counts: reading one whole is the point of it.
+const PARTIAL: [&str; 4] = ["deliveries_failed", "deliveries_waiting", "receipts_recent", "deliveries_due"];
+
+#[test]
+fn no_frequent_question_scans_a_table() {
+    let world = World::new();
+    for (name, sql) in [
+        ("list", list::LIST_SQL),
+        ("deliveries of a receipt", list::DELIVERIES_SQL),
+        ("next destination in turn", claim::HOP_SQL),
+        ("claim", claim::TAKE_SQL),
+        ("confirm", deliveries::CONFIRM_SQL),
+        ("find by key", receipts::KEY_SQL),
+        ("double click", record::DOUBLE_CLICK_SQL),
+        ("due for erasure", erase::EXPIRED_SQL),
+        ("due for erasure, counted", sweep::EXPIRED_COUNT_SQL),
+        ("clients to forget", sweep::FORGET_SQL),
+        ("oldest waiting", numbers::OLDEST_SQL),
+        ("failed", numbers::FAILED_SQL),
+        ("spam held", numbers::SPAM_SQL),
+        ("lookalikes of a day", numbers::LOOKALIKES_SQL),
+    ] {
+        let steps = world
+            .store
+            .read(|db| {
+                let mut plan = db.prepare(&format!("EXPLAIN QUERY PLAN {sql}"))?;
+                let nulls = vec![Value::Null; plan.parameter_count()];
+                let steps = plan.query_map(rusqlite::params_from_iter(nulls), |row| row.get::<_, String>(3))?;
+                Ok(steps.collect::<Result<Vec<_>, _>>()?)
+            })
+            .unwrap();
+        for step in &steps {
+            let whole = ["receipts", "deliveries", "contents", "attachments", "attempts", "d", "r", "c"]
+                .iter()
+                .any(|table| step == &format!("SCAN {table}") || step.starts_with(&format!("SCAN {table} ")));
+            let partial = PARTIAL.iter().any(|index| step.contains(index));
+            assert!(!whole || partial, "{name}: {step}\n{steps:#?}");
+        }
+        assert!(steps.iter().any(|step| step.contains("SEARCH") || step.contains("INDEX")), "{name}: {steps:#?}");
+    }
+    let hop = world.store.read(|db| {
+        let step: String =
+            db.query_row(&format!("EXPLAIN QUERY PLAN {}", claim::HOP_SQL), ["", ""], |row| row.get(3))?;
+        Ok(step)
+    });
+    // Both columns are sought, so that a hop leaves a flooded destination in one step.
+    assert!(hop.unwrap().contains("((site,destination)>(?,?))"));
+}
