@@ -34,6 +34,8 @@ const HOMES: &[(&str, &[&str])] = &[
     ("regex", &["domain/pattern"]),
     ("idna", &["domain/email"]),
     ("unicode_normalization", &["domain/filename"]),
+    ("encoding_rs", &["domain/charset"]),
+    ("miniz_oxide", &["domain/filekind/"]),
     ("jiff", &["domain/time"]),
     ("httpdate", &["domain/backoff"]),
     ("toml", &["config/"]),

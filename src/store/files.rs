@@ -12,7 +12,7 @@
 //! they are gone. A sync that failed is final: the file is dropped, never synced again.
 
 use std::fs::File;
-use std::io::Write as _;
+use std::io::{self, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
 use super::disk::{self, Renamed, failed};
@@ -83,6 +83,14 @@ impl PartFile {
         Ok(())
     }
 
+    /// Lets `read` look at what was written, wherever it seeks; blocking. Its second argument is the size. What is
+    /// written later still goes to the end.
+    pub fn read_back<T>(&mut self, read: impl FnOnce(&mut File, u64) -> io::Result<T>) -> Result<T, StoreError> {
+        let found = read(&mut self.file, self.size).map_err(failed("read", self.unlink.path()))?;
+        self.file.seek(SeekFrom::Start(self.size)).map_err(failed("seek", self.unlink.path()))?;
+        Ok(found)
+    }
+
     /// Bytes so far.
     #[cfg(test)]
     pub fn size(&self) -> u64 {
@@ -103,7 +111,7 @@ impl PartFile {
         let name = format!("{}-{}", id.receipt, id.position);
         let target = folder.join(&name);
         let mut renamed = disk::rename_new(self.unlink.path(), &target);
-        if renamed.as_ref().is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound) {
+        if renamed.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
             disk::make_folder(&folder)?;
             disk::sync_folder(&self.directory.attachments())?;
             renamed = disk::rename_new(self.unlink.path(), &target);

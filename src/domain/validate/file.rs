@@ -2,7 +2,7 @@
 
 use super::super::bounds::Bounds;
 use super::super::draft::{DraftFile, Shape};
-use super::super::filekind::{FileKind, Sniffed};
+use super::super::filekind::{self, Agreement, Close, FileKind, Resolved};
 use super::super::filename;
 use super::super::form::{Field, FileRules};
 use super::super::submission::AcceptedFile;
@@ -93,24 +93,22 @@ fn kind(file: &DraftFile, rules: &FileRules, bounds: &Bounds) -> Result<FileKind
         return Err(Fault::FileTooLarge { file: name(), max });
     }
     let extension = filename::extension(&file.name);
-    let kind = match file.sniffed {
-        Sniffed::Known(kind) => kind,
-        Sniffed::Damaged(_) => return Err(Fault::FileDamaged { file: name() }),
-        Sniffed::Unknown if FileKind::from_extension(&extension).is_some() => {
+    let accepted = || rules.types.clone();
+    let Resolved { kind, agreement } = match filekind::resolve(file.sniffed, &extension) {
+        Ok(resolved) => resolved,
+        Err(Close::Damaged(_)) => return Err(Fault::FileDamaged { file: name() }),
+        Err(_) if FileKind::from_extension(&extension).is_some() => {
             return Err(Fault::FileContradicts { file: name(), extension });
         }
-        Sniffed::Unknown => return Err(Fault::FileType { file: name(), accepted: rules.types.clone() }),
+        Err(_) => return Err(Fault::FileType { file: name(), accepted: accepted() }),
     };
-    if rules.types.is_empty() {
-        return Ok(kind);
+    match agreement {
+        Agreement::TextUnderBinary => Err(Fault::FileContradicts { file: name(), extension }),
+        _ if rules.types.is_empty() => Ok(kind),
+        _ if !rules.types.contains(&kind) => Err(Fault::FileType { file: name(), accepted: accepted() }),
+        Agreement::Contradicts(_) => Err(Fault::FileContradicts { file: name(), extension }),
+        Agreement::Agrees => Ok(kind),
     }
-    if !rules.types.contains(&kind) {
-        return Err(Fault::FileType { file: name(), accepted: rules.types.clone() });
-    }
-    if kind.is_contradicted_by(&extension) {
-        return Err(Fault::FileContradicts { file: name(), extension });
-    }
-    Ok(kind)
 }
 
 /// Charges a file of a form that declares no fields.

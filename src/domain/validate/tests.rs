@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::super::draft::Shape;
-use super::super::filekind::{FileKind, Sniffed};
+use super::super::filekind::{Close, FileKind, Sniffed};
 use super::super::form::{ExtraFields, FileRules, NumberRules, TextRules};
 use super::super::ids::FormId;
 use super::super::pattern::Pattern;
@@ -227,9 +227,9 @@ fn each_file_is_judged_by_its_bytes_and_its_name() {
     for (file, code) in [
         (pdf("cv", "a.pdf", 0), "file_empty"),
         (pdf("cv", "a.pdf", 1001), "file_too_large"),
-        (sniffed("a.pdf", Sniffed::Damaged(FileKind::Pdf)), "file_damaged"),
-        (sniffed("a.pdf", Sniffed::Unknown), "file_contradicts"),
-        (sniffed("a.html", Sniffed::Unknown), "file_type"),
+        (sniffed("a.pdf", Sniffed::Refused(Close::Damaged(Some(FileKind::Pdf)))), "file_damaged"),
+        (sniffed("a.pdf", Sniffed::Refused(Close::Unknown)), "file_contradicts"),
+        (sniffed("a.html", Sniffed::Refused(Close::Unknown)), "file_type"),
         (pdf("cv", "a.DOCX", 9), "file_contradicts"),
         (pdf("cv", "a.exe", 9), "file_contradicts"),
     ] {
@@ -249,6 +249,20 @@ fn where_any_kind_is_taken_the_true_type_counts_and_not_the_name() {
     let submission =
         validate(&form, &Bounds::default(), &with_files(Draft::default(), vec![pdf("cv", "a.docx", 9)])).unwrap();
     assert_eq!((submission.files[0].kind, submission.files[0].name.as_str()), (FileKind::Pdf, "a.docx"));
+}
+
+#[test]
+fn text_under_the_name_of_a_binary_type_is_refused_even_where_any_kind_is_taken() {
+    let any = FileRules { types: vec![], max_files: 1, max_size: 1000 };
+    let form = form(vec![("cv", FieldKind::File(any))]);
+    let text = |name: &str| DraftFile { sniffed: Sniffed::Known(FileKind::Txt), ..pdf("cv", name, 9) };
+    for name in ["a.docx", "a.pdf", "a.jpg", "a.rtf", "a.doc"] {
+        assert_eq!(faults(&form, &with_files(Draft::default(), vec![text(name)])), ["cv: file_contradicts"], "{name}");
+    }
+    for (name, kind) in [("a.txt", FileKind::Txt), ("a.csv", FileKind::Csv), ("a", FileKind::Txt)] {
+        let sent = with_files(Draft::default(), vec![text(name)]);
+        assert_eq!(validate(&form, &Bounds::default(), &sent).unwrap().files[0].kind, kind, "{name}");
+    }
 }
 
 #[test]
@@ -302,8 +316,11 @@ fn any_draft() -> impl Strategy<Value = Draft> {
         || prop_oneof!["name", "many", "many\\[\\]", "one", "agree", "cv", "n", "when", "at", "mail", "\\PC{0,3}"];
     let shape = prop_oneof![Just(Shape::Scalar), Just(Shape::Element), Just(Shape::Nested), Just(Shape::Undecodable)];
     let value = prop_oneof!["red", "blue", "", "on", "a@b", "12", "2026-01-01", "(\\PC|\\p{C}){0,8}"];
-    let sniffed =
-        prop_oneof![Just(Sniffed::Known(FileKind::Pdf)), Just(Sniffed::Damaged(FileKind::Pdf)), Just(Sniffed::Unknown)];
+    let sniffed = prop_oneof![
+        Just(Sniffed::Known(FileKind::Pdf)),
+        Just(Sniffed::Refused(Close::Damaged(Some(FileKind::Pdf)))),
+        Just(Sniffed::Refused(Close::Unknown))
+    ];
     let file = (name(), "(\\PC|\\p{C}){0,8}", any::<u64>(), sniffed)
         .prop_map(|(field, file, size, sniffed)| DraftFile { sniffed, ..pdf(&field, &file, size) });
     let entries = proptest::collection::vec((name(), value, shape), 0..12);

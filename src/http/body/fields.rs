@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::BodyError;
 use crate::domain::bounds::Bounds;
-use crate::domain::charset::Charset;
+use crate::domain::charset::{Charset, Undecodable};
 use crate::domain::control;
 use crate::domain::draft::{Draft, DraftFile, Entry, Shape};
 use crate::domain::ids::SubmitKey;
@@ -52,8 +52,8 @@ impl Fields {
     /// Adds a text entry that arrived as bytes; those that are no text become a fault of their field.
     pub(super) fn bytes(&mut self, name: String, value: &[u8], charset: Charset) -> Result<(), BodyError> {
         match charset.decode(value) {
-            Some(text) => self.text(name, text, Shape::Scalar),
-            None => self.text(name, "", Shape::Undecodable),
+            Ok(text) => self.text(name, &text, Shape::Scalar),
+            Err(Undecodable) => self.text(name, "", Shape::Undecodable),
         }
     }
 
@@ -85,10 +85,14 @@ impl Fields {
         Ok(())
     }
 
-    /// The draft and the key. `_charset_` speaks for all values, so it is heard only now.
+    /// The draft and the key. `_charset_` speaks for all values, so it is heard only now. Values beyond ASCII that are
+    /// said to be in another charset than UTF-8 are refused: their bytes are gone, and those of another charset can
+    /// happen to be UTF-8 and would be stored as nonsense.
     pub(super) fn finish(mut self) -> (Draft, Option<SubmitKey>) {
-        let charset = Charset::parse(self.draft.control(control::CHARSET).unwrap_or_default());
-        let foreign = |entry: &&mut Entry| !charset.carries(&entry.value) && entry.name != control::CHARSET;
+        let label = self.draft.control(control::CHARSET);
+        let charset = label.map_or(Ok(Charset::UTF_8), Charset::parse);
+        let is_safe = |value: &str| charset == Ok(Charset::UTF_8) || value.is_ascii();
+        let foreign = |entry: &&mut Entry| !is_safe(&entry.value) && entry.name != control::CHARSET;
         for entry in self.draft.entries.iter_mut().filter(foreign) {
             entry.value.clear();
             entry.shape = Shape::Undecodable;

@@ -17,12 +17,12 @@ use super::gate::{BodyFault, Gate, GateError, Valve};
 use super::upload::Upload;
 use super::{BodyError, Context};
 use crate::domain::bounds::Bounds;
-use crate::domain::charset::Charset;
+use crate::domain::charset::{Charset, UnknownCharset};
 use crate::domain::control;
 use crate::domain::digest::Sha256Sum;
 use crate::domain::disposition::{self, Disposition};
 use crate::domain::draft::DraftFile;
-use crate::domain::filekind::Sniffed;
+use crate::domain::filekind::{Close, Sniffed};
 use crate::domain::filename;
 use crate::domain::ids::SubmitKey;
 use crate::store::PartFile;
@@ -101,10 +101,15 @@ fn head(field: &Field<'_>, bounds: &Bounds) -> Result<Head, BodyError> {
     let header = headers.get("content-disposition").map(hyper::header::HeaderValue::as_bytes).unwrap_or_default();
     let disposition = disposition::parse(header)
         .map_err(|_| BodyError::Malformed("a part without a readable `Content-Disposition: form-data` header"))?;
-    let charset = parameter(parameters, "charset").map_or(Charset::Utf8, |label| Charset::parse(&label));
-    if charset == Charset::Wide && matches!(disposition, Disposition::Field { .. }) {
-        return Err(BodyError::Unsupported("a part in UTF-16 or UTF-32"));
-    }
+    let label = parameter(parameters, "charset").filter(|label| !label.trim().is_empty());
+    let charset = match (label.map_or(Ok(Charset::UTF_8), |label| Charset::parse(&label)), &disposition) {
+        (Ok(charset), _) => charset,
+        // A file is kept as its bytes are.
+        (Err(UnknownCharset), Disposition::File { .. }) => Charset::UTF_8,
+        (Err(UnknownCharset), Disposition::Field { .. }) => {
+            return Err(BodyError::Unsupported("a part in a charset that no form is sent in"));
+        }
+    };
     Ok(Head { disposition, charset })
 }
 
@@ -157,7 +162,7 @@ async fn surplus(
         name: filename::clean(filename),
         size,
         sha256: Sha256Sum::of(b""),
-        sniffed: Sniffed::Unknown,
+        sniffed: Sniffed::Refused(Close::Unknown),
     };
     Ok((size > 0 || !filename.is_empty()).then_some(file))
 }

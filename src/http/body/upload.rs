@@ -69,7 +69,13 @@ impl<'c> Upload<'c> {
             self.hand_over().await?;
         }
         let sink = self.sink.ok_or(BodyError::Unavailable(StoreError::Closed))?;
-        Ok((sink.part, sink.sniffer.finish()))
+        let work = move || {
+            let Sink { mut part, sniffer } = sink;
+            let sniffed = part.read_back(|file, size| sniffer.finish(file, size))?;
+            Ok::<_, StoreError>((part, sniffed))
+        };
+        let done = tokio::task::spawn_blocking(work).await.map_err(|_| BodyError::Unavailable(StoreError::Closed))?;
+        done.map_err(BodyError::Unavailable)
     }
 
     /// Writes what waits.

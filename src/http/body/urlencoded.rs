@@ -86,7 +86,7 @@ impl Pairs {
         let name = String::from_utf8(decode(name)).map_err(|_| BodyError::Malformed("a field's name is not UTF-8"))?;
         let value = decode(value);
         self.waiting.clear();
-        self.fields.bytes(name, &value, Charset::Utf8)
+        self.fields.bytes(name, &value, Charset::UTF_8)
     }
 }
 

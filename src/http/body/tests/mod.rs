@@ -122,6 +122,34 @@ fn a_form_with_a_file_is_read_and_its_file_lies_in_a_part() {
 }
 
 #[test]
+fn an_office_file_is_known_from_its_finished_part() {
+    let world = World::new();
+    let sent =
+        form(&[("name=\"file\"; filename=\"a.xlsx\"", include_bytes!("../../../../tests/data/files/openpyxl.xlsx"))]);
+    let received = world.read_whole(&multipart(), sent).unwrap();
+    assert_eq!(received.draft.files[0].sniffed, Sniffed::Known(FileKind::Xlsx));
+}
+
+#[test]
+fn a_part_is_read_in_the_charset_that_it_names() {
+    let world = World::new();
+    let part = |charset: &str, value: &[u8]| {
+        let head = format!(
+            "--X\r\nContent-Disposition: form-data; name=a\r\nContent-Type: text/plain; charset={charset}\r\n\r\n"
+        );
+        let received = world.read_whole(&multipart(), [head.as_bytes(), value, b"\r\n--X--\r\n"].concat())?;
+        let entry = &received.draft.entries[0];
+        Ok((entry.value.clone(), entry.shape))
+    };
+    assert_eq!(part("windows-1251", b"\xd2\xe5\xf1\xf2").unwrap(), ("Тест".to_owned(), Shape::Scalar));
+    assert_eq!(part("us-ascii", "Тест".as_bytes()).unwrap(), ("Тест".to_owned(), Shape::Scalar));
+    assert_eq!(part("shift_jis", b"\x83").unwrap(), (String::new(), Shape::Undecodable));
+    for charset in ["utf-16le", "utf-7", "nonsense"] {
+        assert!(matches!(part(charset, b"a"), Err(BodyError::Unsupported(_))), "{charset}");
+    }
+}
+
+#[test]
 fn one_content_has_one_hash_however_it_travelled() {
     let world = World::new();
     let sent = [
