@@ -97,21 +97,29 @@ fn sixteen_connections_share_their_commits() {
     let trace = folder.path().join("trace");
     let mut daemon = traced(&config, &trace, "fsync,fdatasync");
     let address = daemon.address;
-    let before = fs::read_to_string(&trace).unwrap().lines().count();
-    let clients: Vec<_> =
-        (0..CONNECTIONS).map(|number| thread::spawn(move || keep_posting(address, number, EACH))).collect();
+    // The median of three rounds: one alone says as much about what else the machine was doing.
+    let mut rounds: Vec<usize> = (0..3).map(|round| log_syncs_of_a_round(address, round, &trace)).collect();
+    daemon.stop();
+    rounds.sort_unstable();
+    let forms = CONNECTIONS * EACH;
+    let each = rounds[1] as f64 / forms as f64;
+    println!(
+        "fsyncs of the log for {forms} small forms over {CONNECTIONS} connections: {rounds:?}, median {each:.3} each"
+    );
+    assert!(each < 0.3, "{each:.3} fsyncs of the log per form");
+}
+
+/// Posts one round of forms and counts the syncs of the log that the trace shows for it.
+fn log_syncs_of_a_round(address: std::net::SocketAddr, round: usize, trace: &Path) -> usize {
+    let before = fs::read_to_string(trace).unwrap().lines().count();
+    let clients: Vec<_> = (0..CONNECTIONS)
+        .map(|number| thread::spawn(move || keep_posting(address, number + round * CONNECTIONS, EACH)))
+        .collect();
     for client in clients {
         client.join().unwrap();
     }
-    let text = fs::read_to_string(&trace).unwrap();
-    let wal = text.lines().skip(before).filter(|l| l.contains("sync(") && l.contains("-wal>")).count();
-    daemon.stop();
-    let each = wal as f64 / (CONNECTIONS * EACH) as f64;
-    println!(
-        "{wal} fsyncs of the log for {} small forms over {CONNECTIONS} connections: {each:.3} each",
-        CONNECTIONS * EACH
-    );
-    assert!(each < 0.3, "{each:.3} fsyncs of the log per form");
+    let text = fs::read_to_string(trace).unwrap();
+    text.lines().skip(before).filter(|l| l.contains("sync(") && l.contains("-wal>")).count()
 }
 
 /// Posts `count` small forms over one connection that stays open.

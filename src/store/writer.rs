@@ -192,6 +192,9 @@ impl Thread {
 
     /// Serves one message, a job together with all jobs that wait behind it.
     fn serve(&mut self, message: Message) {
+        // Others who are about to bring a job get the processor first: a larger group for one syscall, and no wait
+        // where nobody else is ready to run.
+        std::thread::yield_now();
         let mut jobs = Vec::new();
         let mut next = Ok(message);
         let checkpoint = loop {
