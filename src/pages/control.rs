@@ -3,7 +3,6 @@
 use minijinja::{Value, context};
 
 use super::form::FormPage;
-use super::words::Words;
 use crate::domain::bounds::Bounds;
 use crate::domain::control::is_control;
 use crate::domain::draft::{Draft, Entry};
@@ -157,13 +156,13 @@ impl Control {
         self.multiple = rules.max_files > 1;
         let words = rules.types.iter().flat_map(|kind| [format!(".{}", kind.extension()), kind.mime().to_owned()]);
         self.accept = words.collect::<Vec<_>>().join(",");
-        let size = (texts.size)(rules.max_size);
+        let size = texts.size(rules.max_size);
         let limit = match rules.max_files {
-            0 | 1 => (texts.max_size)(&size),
-            several => (texts.max_files)(u64::from(several), &size),
+            0 | 1 => texts.max_size(&size),
+            several => texts.max_files(u64::from(several), &size),
         };
         let kinds: Vec<String> = rules.types.iter().map(|kind| kind.extension().to_uppercase()).collect();
-        let kinds = (!kinds.is_empty()).then(|| (texts.file_kinds)(&kinds.join(", ")));
+        let kinds = (!kinds.is_empty()).then(|| texts.file_kinds(&kinds.join(", ")));
         self.add_help(&[kinds.as_deref(), Some(&limit)]);
     }
 
@@ -176,16 +175,16 @@ impl Control {
 }
 
 /// The controls of a page in order, hidden fields left out.
-pub(super) fn controls(page: &FormPage<'_>, texts: &Texts) -> Vec<Control> {
+pub(super) fn controls(page: &FormPage<'_>) -> Vec<Control> {
     let nothing = Draft::default();
     let draft = page.again.as_ref().map_or(&nothing, |again| again.draft);
     let fields = if page.form.takes_any_field() { undeclared(page, draft) } else { page.form.fields.clone() };
     let shown = fields.iter().filter(|field| !matches!(field.kind, FieldKind::Hidden(_)));
-    shown.enumerate().map(|(place, field)| control(page, field, place, draft, texts)).collect()
+    shown.enumerate().map(|(place, field)| control(page, field, place, draft)).collect()
 }
 
 /// One control, filled with what was sent.
-fn control(page: &FormPage<'_>, field: &Field, place: usize, draft: &Draft, texts: &Texts) -> Control {
+fn control(page: &FormPage<'_>, field: &Field, place: usize, draft: &Draft) -> Control {
     let sent = values(draft, &field.name);
     let mut control = Control {
         id: format!("f{}", place + 1),
@@ -199,10 +198,10 @@ fn control(page: &FormPage<'_>, field: &Field, place: usize, draft: &Draft, text
         autocomplete: if field.name == "name" { "name" } else { "" },
         ..Control::default()
     };
-    control.take_kind(&field.kind, texts, &sent);
+    control.take_kind(&field.kind, page.texts, &sent);
     if let Some(again) = &page.again {
         if control.widget == "file" {
-            control.add_help(&[Some(texts.choose_again)]);
+            control.add_help(&[Some(page.texts.choose_again())]);
         }
         let messages = again.messages.iter().filter(|message| message.field == field.name);
         let words = messages.flat_map(|message| [Some(message.message.as_str()), message.hint.as_deref()]);
@@ -220,7 +219,7 @@ fn values<'a>(draft: &'a Draft, name: &str) -> Vec<&'a str> {
 /// The fields of a form that declares none: those that were sent, else the three usual ones; and a file where the
 /// form takes files.
 fn undeclared(page: &FormPage<'_>, draft: &Draft) -> Vec<Field> {
-    let words = Words::of(page.language);
+    let texts = page.texts;
     let plain = |name: &str, label: &str, kind: FieldKind| Field {
         name: name.to_owned(),
         label: label.to_owned(),
@@ -239,13 +238,13 @@ fn undeclared(page: &FormPage<'_>, draft: &Draft) -> Vec<Field> {
         }
     }
     if fields.is_empty() {
-        fields.push(plain("name", words.name, FieldKind::Text(TextRules::default())));
-        fields.push(plain("email", words.email, FieldKind::Email(TextRules::default())));
-        fields.push(plain("message", words.message, FieldKind::Textarea(TextRules::default())));
+        fields.push(plain("name", texts.label_name(), FieldKind::Text(TextRules::default())));
+        fields.push(plain("email", texts.label_email(), FieldKind::Email(TextRules::default())));
+        fields.push(plain("message", texts.label_message(), FieldKind::Textarea(TextRules::default())));
     }
     if page.form.accept_files {
         let rules = FileRules { types: Vec::new(), max_files: 1, max_size: Bounds::default().max_file };
-        fields.push(plain("file", words.file, FieldKind::File(rules)));
+        fields.push(plain("file", texts.label_file(), FieldKind::File(rules)));
     }
     fields
 }
