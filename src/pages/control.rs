@@ -9,6 +9,7 @@ use crate::domain::draft::{Draft, Entry};
 use crate::domain::form::{DateRules, Field, FieldKind, FileRules, NumberRules, TextRules};
 use crate::domain::pattern::Pattern;
 use crate::domain::text::Texts;
+use crate::domain::time::Timestamp;
 
 /// One control as the template wants it; an empty text leaves its attribute out.
 #[derive(Debug, Default)]
@@ -47,6 +48,8 @@ pub(super) struct Control {
     accept: String,
     /// `autocomplete`.
     autocomplete: &'static str,
+    /// `inputmode`.
+    input_mode: &'static str,
     /// Whether it takes several files.
     multiple: bool,
     /// Whether the box is ticked.
@@ -90,6 +93,7 @@ impl Control {
             pattern => self.pattern.as_str(),
             accept => self.accept.as_str(),
             autocomplete => self.autocomplete,
+            inputmode => self.input_mode,
             multiple => self.multiple,
             checked => self.checked,
             options => self.options.iter().enumerate().map(option).collect::<Value>(),
@@ -118,12 +122,18 @@ impl Control {
             // Hidden fields are written by the form itself, in front of the controls.
             FieldKind::Hidden(_) => self.widget = "hidden",
             FieldKind::Number(NumberRules { min, max }) => {
-                (self.widget, self.kind) = ("input", "number");
-                (self.min, self.max) = (written(*min), written(*max));
+                if self.strict("number", is_number) {
+                    (self.min, self.max) = (written(*min), written(*max));
+                } else {
+                    self.input_mode = "decimal";
+                }
             }
             FieldKind::Date(DateRules { min, max }) => {
-                (self.widget, self.kind) = ("input", "date");
-                (self.min, self.max) = (written(min.as_ref()), written(max.as_ref()));
+                if self.strict("date", is_date) {
+                    (self.min, self.max) = (written(min.as_ref()), written(max.as_ref()));
+                    // HTML knows none here: the browser shows the form of a date.
+                    self.placeholder.clear();
+                }
             }
             FieldKind::Select(options) => self.choice("select", "", options, sent),
             FieldKind::Radio(options) => self.choice("group", "radio", options, sent),
@@ -135,6 +145,14 @@ impl Control {
             }
             FieldKind::File(rules) => self.file(rules, texts),
         }
+    }
+
+    /// An input that a browser shows empty unless its value is well formed. What is not stays to be seen and mended
+    /// in an input for any text. Whether it is the strict one.
+    fn strict(&mut self, kind: &'static str, is_formed: fn(&str) -> bool) -> bool {
+        let fits = self.value.is_empty() || is_formed(&self.value);
+        (self.widget, self.kind) = ("input", if fits { kind } else { "text" });
+        fits
     }
 
     /// An input of one line.
@@ -172,6 +190,17 @@ impl Control {
         let all: Vec<&str> = std::iter::once(own).chain(sentences.iter().copied()).flatten().collect();
         self.help = all.join(" ");
     }
+}
+
+/// Whether a browser keeps a text as the value of a number input.
+fn is_number(text: &str) -> bool {
+    let plain = text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E'));
+    plain && !text.starts_with('+') && !text.ends_with('.') && text.parse::<f64>().is_ok()
+}
+
+/// Whether a browser keeps a text as the value of a date input.
+fn is_date(text: &str) -> bool {
+    text.len() == 10 && Timestamp::parse(text).is_some()
 }
 
 /// The controls of a page in order, hidden fields left out.

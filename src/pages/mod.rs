@@ -94,8 +94,11 @@ impl Pages {
 
     /// A form, empty or shown again.
     pub fn form(&self, page: &FormPage<'_>) -> Page {
-        let title = heading(page.form, page.texts);
-        let html = self.body("form", page.texts, title, |words| form::context(page, title, words));
+        let heading = heading(page.form, page.texts);
+        // A page that says what is wrong says so in its title as well, which is what a screen reader reads first.
+        let said = page.again.as_ref().map(|again| format!("{} – {heading}", again.said.title));
+        let title = said.as_deref().unwrap_or(heading);
+        let html = self.body("form", page.texts, title, |words| form::context(page, heading, words));
         Page { html, policy: self.policy(&form_targets(page)) }
     }
 

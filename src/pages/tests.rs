@@ -167,6 +167,17 @@ fn a_form_shown_again_keeps_the_text_and_puts_each_message_at_its_field() {
 }
 
 #[test]
+fn a_number_or_date_that_is_none_stays_to_be_mended() {
+    let form = every_kind("Label");
+    let kept = |value: &str| again(&form, &sent(&form, value), &[], "not yet", Button::Send).html;
+    let html = kept("12,5 Stück");
+    assert_eq!(count(&html, "value=\"12,5 Stück\""), 9, "every input that takes a text, and the hidden ones: {html}");
+    assert!(html.contains("type=\"text\" id=\"f6\"") && html.contains("type=\"text\" id=\"f7\""));
+    assert!(kept("12.5").contains("type=\"number\" id=\"f6\"") && kept("12.5").contains("value=\"12.5\" step"));
+    assert!(kept("2026-11-30").contains("type=\"date\" id=\"f7\""));
+}
+
+#[test]
 fn a_conflict_keeps_the_text_and_offers_to_send_it_as_new() {
     let form = every_kind("Label");
     let html = again(&form, &sent(&form, "my text"), &[], "conflict", Button::SendAsNew).html;

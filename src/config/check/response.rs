@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::super::problem::suggestion;
+use super::super::problem::{printable, quoted, suggestion};
 use super::super::value::Value;
 use crate::domain::response::{JsonTemplate, OwnResponse, Place, Preset, Response, ResponseError};
 
@@ -43,15 +43,19 @@ fn template(value: &Value<'_>) -> Option<JsonTemplate> {
         Ok(template) => return Some(template),
         Err(error) => error,
     };
-    let remedy = match &error {
-        ResponseError::Unclosed => "close the place with `}}`".to_owned(),
-        ResponseError::UnknownPlace(name) => {
-            suggestion(name, Place::ALL.into_iter().map(Place::name), "the places are")
+    let name = quoted(value.key);
+    match error {
+        ResponseError::Unclosed => {
+            value.wrong(format!("the template {name} has `{{{{` without `}}}}`"), "close the place")
         }
-        ResponseError::NotJson(_) => {
-            "write JSON in which a place stands for a whole value, without quotes around it".to_owned()
+        ResponseError::UnknownPlace(place) => {
+            let remedy = suggestion(&place, Place::ALL.into_iter().map(Place::name), "the places are");
+            value.wrong(format!("the template {name} has no place {}", quoted(&place)), remedy);
         }
-    };
-    value.wrong(format!("the template `{}` cannot be used: {error}", value.key), remedy);
+        ResponseError::NotJson(why) => value.wrong(
+            format!("the template {name}, filled in, is not valid JSON: {}", printable(&why)),
+            "write JSON in which a place stands for a whole value, without quotes around it",
+        ),
+    }
     None
 }

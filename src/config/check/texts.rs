@@ -43,11 +43,19 @@ fn word(value: &Value<'_>, own: &mut Overrides) {
     };
     let Some(written) = value.text() else { return };
     let Err(error) = own.put(entry, written) else { return };
-    let remedy = match &error {
-        WordingError::Empty => "write something, or remove the key for the built-in text".to_owned(),
-        WordingError::Unclosed => "close the place with `}`".to_owned(),
-        WordingError::UnknownPlace(_) if entry.places.is_empty() => "this text has no places: remove it".to_owned(),
-        WordingError::UnknownPlace(name) => suggestion(name, entry.places.iter().copied(), "its places are"),
-    };
-    value.wrong(format!("the text {} cannot be used: {error}", quoted(value.key)), remedy);
+    let name = quoted(value.key);
+    match error {
+        WordingError::Empty => {
+            value
+                .wrong(format!("the text {name} is empty"), "write something, or remove the key for the built-in text");
+        }
+        WordingError::Unclosed => value.wrong(format!("the text {name} has `{{` without `}}`"), "close the place"),
+        WordingError::UnknownPlace(place) => {
+            let remedy = match entry.places {
+                [] => "it has no places at all: remove it".to_owned(),
+                places => suggestion(&place, places.iter().copied(), "its places are"),
+            };
+            value.wrong(format!("the text {name} has no place {}", quoted(&place)), remedy);
+        }
+    }
 }
