@@ -116,7 +116,7 @@ impl Course<'_> {
 
     /// The visitor's text, where a browser sent it whole and urlencoded.
     async fn text_of(&mut self, content_type: &ContentType, whole: Replayed<Stream>) -> Option<Kept> {
-        if *content_type != ContentType::Urlencoded || self.visit.ask.format == Format::Json {
+        if !matches!(content_type, ContentType::Urlencoded { .. }) || self.visit.ask.format == Format::Json {
             return None;
         }
         self.read(content_type, whole).await.ok().map(|received| Kept { draft: received.draft, key: received.key })
