@@ -23,6 +23,7 @@ mod gate;
 mod json;
 mod multipart;
 mod replay;
+mod spool;
 mod upload;
 mod urlencoded;
 mod watch;
@@ -34,6 +35,7 @@ use hyper::body::Body;
 
 pub(super) use content_type::{ContentType, ContentTypeError};
 pub(super) use replay::{Extent, Replayed};
+pub(super) use spool::{SignedError, read_signed};
 
 use crate::clock::Clock;
 use crate::domain::bounds::Bounds;
