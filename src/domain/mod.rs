@@ -49,6 +49,8 @@ pub mod quota;
 pub mod receipt;
 pub mod response;
 pub mod secret;
+pub mod shared_path;
+pub mod signature;
 pub mod submission;
 pub mod template;
 pub mod text;

@@ -189,7 +189,7 @@ mod tests {
             r#"{"m":"{{message}}"}"#,
             r#"{"m":"the errors: {{errors}}"}"#,
             r#"{"m":{{message}}"#,
-            r#"{{{message}}:1}"#,
+            "{{{message}}:1}",
             "",
             "OK",
         ] {

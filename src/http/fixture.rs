@@ -22,6 +22,7 @@ pub(super) fn site(origins: &[&str]) -> Site {
         locale: None,
         texts: HashMap::new(),
         destinations: Vec::new(),
+        shared_paths: Vec::new(),
         forms: BTreeMap::from([(form.id.clone(), Arc::new(form))]),
     }
 }
@@ -45,6 +46,9 @@ pub(super) fn form() -> Form {
         accept: true,
         accept_files: false,
         paths: Vec::new(),
+        selectors: Vec::new(),
+        unwrap: None,
+        signature: None,
         destinations: Vec::new(),
         success_url: None,
         consent: None,

@@ -4,6 +4,7 @@
 //! (contract 4.1). An unknown site and an unknown form are one answer.
 
 use std::net::IpAddr;
+use std::sync::Arc;
 
 use hyper::body::Incoming;
 use hyper::header::{ACCEPT_LANGUAGE, CACHE_CONTROL, HeaderValue};
@@ -19,12 +20,13 @@ use super::listener::Peer;
 use super::server::{Reply, Service, Settings};
 use super::submit::{self, Target, Visit};
 use super::{Inner, Shared};
-use crate::config::Config;
+use crate::config::{Config, Place};
 use crate::domain::control;
 use crate::domain::digest::hex;
 use crate::domain::form::{Form, Site};
 use crate::domain::ids::{FormId, SiteId};
 use crate::domain::response::Response;
+use crate::domain::shared_path::SharedPath;
 use crate::domain::text::{Language, Texts};
 use crate::intake::Published;
 
@@ -89,25 +91,44 @@ async fn route(shared: &Shared, request: Request<Incoming>, peer: Peer) -> Reply
     }
     let own = Own::of(config.daemon.public_url.as_deref(), request.headers());
     let base = request.uri().path().strip_suffix("/form.json").filter(|base| base.starts_with("/f/"));
-    if let Some((site, form)) = base.and_then(|base| config.form_at(base)) {
+    if let Some(Place::Form(site, form)) = base.and_then(|base| config.place_at(base)) {
         let ask = ask_of(site, form, Suffix::Json, &own, request.headers());
         return definition_of(&shared.0, &config, site, form, &ask, &own, &request);
     }
-    let Some((site, form)) = config.form_at(&path) else {
-        return lost(shared, &config, path, suffix, own, request, peer).await;
-    };
+    match config.place_at(&path) {
+        Some(Place::Form(site, form)) => {
+            at_form(shared, &config, (path, suffix), own, (site, form), request, peer).await
+        }
+        Some(Place::Shared(site, at)) => at_shared(shared, &config, suffix, own, (site, at), request, peer).await,
+        None => lost(shared, &config, path, suffix, own, request, peer).await,
+    }
+}
+
+/// The address of one form.
+async fn at_form(
+    shared: &Shared,
+    config: &Config,
+    (path, suffix): (String, Suffix),
+    own: Own,
+    (site, form): (&Arc<Site>, &Arc<Form>),
+    request: Request<Incoming>,
+    peer: Peer,
+) -> Reply {
     let ask = ask_of(site, form, suffix, &own, request.headers());
-    let hosted = path == format!("/f/{}/{}", site.id, form.id) && suffix == Suffix::None;
+    // A browser cannot sign, so a form that wants a signature has no page.
+    let own_path = path == format!("/f/{}/{}", site.id, form.id);
+    let hosted = own_path && suffix == Suffix::None && form.signature.is_none();
     match *request.method() {
         Method::POST => {
             let target = Target {
                 address: path,
                 site: site.id.clone(),
-                form: form.id.clone(),
+                form: Some(form.id.clone()),
                 quotas: site.rate.clone(),
                 published: Some(Published { site: site.clone(), form: form.clone() }),
+                shared: None,
             };
-            post(shared, &config, target, ask, own, request, peer).await
+            post(shared, config, target, ask, own, request, peer).await
         }
         Method::OPTIONS => options(&shared.0, Some(site), &ask, &own, request.headers()),
         Method::GET | Method::HEAD if hosted && !carries_fields(form, request.uri().query()) => {
@@ -116,6 +137,38 @@ async fn route(shared: &Shared, request: Request<Incoming>, peer: Peer) -> Reply
         _ => {
             let methods = if hosted { "GET, HEAD, POST, OPTIONS" } else { "POST, OPTIONS" };
             Answer::from(Problem::new(ProblemKind::MethodNotAllowed).allow(methods)).render(&ask, &shared.0.pages)
+        }
+    }
+}
+
+/// An address that forms share. The body will say which one is meant.
+async fn at_shared(
+    shared: &Shared,
+    config: &Config,
+    suffix: Suffix,
+    own: Own,
+    (site, path): (&Arc<Site>, &Arc<SharedPath>),
+    request: Request<Incoming>,
+    peer: Peer,
+) -> Reply {
+    let ask = ask_of_site(site, suffix, &own, request.headers());
+    let visitor = language(request.headers());
+    match *request.method() {
+        Method::POST => {
+            let target = Target {
+                address: path.path.clone(),
+                site: site.id.clone(),
+                form: None,
+                quotas: site.rate.clone(),
+                published: None,
+                shared: Some(submit::Shared { site: site.clone(), path: path.clone(), visitor }),
+            };
+            post(shared, config, target, ask, own, request, peer).await
+        }
+        Method::OPTIONS => options(&shared.0, Some(site), &ask, &own, request.headers()),
+        _ => {
+            let problem = Problem::new(ProblemKind::MethodNotAllowed).allow("POST, OPTIONS");
+            Answer::from(problem).render(&ask, &shared.0.pages)
         }
     }
 }
@@ -142,13 +195,20 @@ fn plain_ask(suffix: Suffix, headers: &HeaderMap, cors: Cors) -> Ask {
 }
 
 /// How a request to a form wants to be answered: in the form's language, the site's words and the form's shape.
-pub(super) fn ask_of(site: &Site, form: &Form, suffix: Suffix, own: &Own, headers: &HeaderMap) -> Ask {
+fn ask_of(site: &Site, form: &Form, suffix: Suffix, own: &Own, headers: &HeaderMap) -> Ask {
     Ask {
-        format: choose(suffix, headers),
         texts: site.texts(form.locale.unwrap_or_else(|| language(headers))),
         response: form.response.clone(),
+        ..ask_of_site(site, suffix, own, headers)
+    }
+}
+
+/// The same where the form is not known, or not yet.
+fn ask_of_site(site: &Site, suffix: Suffix, own: &Own, headers: &HeaderMap) -> Ask {
+    Ask {
+        texts: site.texts(site.locale.unwrap_or_else(|| language(headers))),
         page: page_of(headers, site, own),
-        cors: Cors::of(Some(site), own, headers),
+        ..plain_ask(suffix, headers, Cors::of(Some(site), own, headers))
     }
 }
 
@@ -178,7 +238,8 @@ async fn post(
         config.sites.get(&target.site).map(AsRef::as_ref)
     });
     if site.is_some_and(|site| judge(site, &own, request.headers()) == Provenance::Foreign) {
-        tracing::info!(site = %target.site, form = %target.form, outcome = "origin_refused", "submission");
+        let form = target.form.as_ref().map(FormId::as_str);
+        tracing::info!(site = %target.site, form, outcome = "origin_refused", "submission");
         return Answer::from(Problem::new(ProblemKind::OriginRefused)).render(&ask, &shared.0.pages);
     }
     let is_trusted = |address: &IpAddr| config.daemon.trusted_proxies.iter().any(|net| net.contains(address));
@@ -203,17 +264,16 @@ async fn lost(
     }
     let Some((site_id, form_id)) = remembered(shared, path.clone()).await else { return unknown() };
     let site = config.sites.get(&site_id);
-    let cors = Cors::of(site.map(AsRef::as_ref), &own, request.headers());
-    let mut ask = plain_ask(suffix, request.headers(), cors);
-    if let Some(site) = site {
-        ask.texts = site.texts(site.locale.unwrap_or(ask.texts.language()));
-        ask.page = page_of(request.headers(), site, &own);
-    }
+    let ask = match site {
+        Some(site) => ask_of_site(site, suffix, &own, request.headers()),
+        None => plain,
+    };
     if *request.method() == Method::OPTIONS {
         return options(&shared.0, site.map(AsRef::as_ref), &ask, &own, request.headers());
     }
     let quotas = site.map_or_else(submit::usual_quotas, |site| site.rate.clone());
-    let target = Target { address: path, site: site_id, form: form_id, quotas, published: None };
+    let form = Some(form_id);
+    let target = Target { address: path, site: site_id, form, quotas, published: None, shared: None };
     post(shared, config, target, ask, own, request, peer).await
 }
 

@@ -12,6 +12,7 @@ mod form;
 mod limits;
 mod response;
 mod secret;
+mod shared_path;
 mod site;
 mod texts;
 mod url;

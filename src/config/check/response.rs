@@ -46,7 +46,7 @@ fn template(value: &Value<'_>) -> Option<JsonTemplate> {
     let name = quoted(value.key);
     match error {
         ResponseError::Unclosed => {
-            value.wrong(format!("the template {name} has `{{{{` without `}}}}`"), "close the place")
+            value.wrong(format!("the template {name} has `{{{{` without `}}}}`"), "close the place");
         }
         ResponseError::UnknownPlace(place) => {
             let remedy = suggestion(&place, Place::ALL.into_iter().map(Place::name), "the places are");

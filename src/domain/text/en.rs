@@ -111,6 +111,10 @@ pub(super) const TEXTS: BuiltIn = BuiltIn {
         title: "This form is closed",
         detail: "It takes no messages at the moment; yours was not kept. Please try again later or reach us another way.",
     },
+    signature: Notice {
+        title: "This form takes signed messages only",
+        detail: "The message does not carry a valid signature and was not kept. Please tell the site's owner.",
+    },
     origin_refused: Notice {
         title: "This page may not send here",
         detail: "The form does not accept messages from this website. Please use the form on its own page.",
@@ -170,9 +174,5 @@ pub(super) const TEXTS: BuiltIn = BuiltIn {
     header_too_large: Notice {
         title: "The request is too large",
         detail: "Its head is larger than accepted, often because of many cookies. Please try again in a private window.",
-    },
-    signature: Notice {
-        title: "This form takes signed messages only",
-        detail: "The message does not carry a valid signature and was not kept. Please tell the site's owner.",
     },
 };

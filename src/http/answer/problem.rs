@@ -13,6 +13,8 @@ pub(in crate::http) enum ProblemKind {
     Malformed,
     /// The submission key is none, or there are two.
     BadKey,
+    /// Not signed, or signed by somebody else.
+    Signature,
     /// Sent from a page of another site.
     OriginRefused,
     /// Site or form is closed.
@@ -52,6 +54,7 @@ impl ProblemKind {
             Self::BadRequest => (StatusCode::BAD_REQUEST, "bad_request"),
             Self::Malformed => (StatusCode::BAD_REQUEST, "malformed"),
             Self::BadKey => (StatusCode::BAD_REQUEST, "bad_key"),
+            Self::Signature => (StatusCode::UNAUTHORIZED, "signature"),
             Self::OriginRefused => (StatusCode::FORBIDDEN, "origin_refused"),
             Self::Closed => (StatusCode::FORBIDDEN, "form_closed"),
             Self::NotFound => (StatusCode::NOT_FOUND, "not_found"),
@@ -86,6 +89,7 @@ impl ProblemKind {
             Self::BadRequest => texts.bad_request(),
             Self::Malformed => texts.malformed(),
             Self::BadKey => texts.bad_key(),
+            Self::Signature => texts.signature(),
             Self::OriginRefused => texts.origin_refused(),
             Self::Closed => texts.form_closed(),
             Self::NotFound => texts.not_found(),
