@@ -2,8 +2,8 @@
 //!
 //! Strings are taken as they are, numbers as they are written, `true` and `false` as words; `null` is absent. The
 //! strings of an array are its elements, the members of an object are named `OBJECT[NAME]`. Deeper things become a
-//! fault of their field. Duplicate names, which a
-//! parser would resolve silently, make the whole body malformed, and so does anything that is not JSON in UTF-8.
+//! fault of their field. Duplicate names, which a parser would resolve silently, make the whole body malformed, and so
+//! does anything that is not JSON in UTF-8.
 
 use std::fmt;
 
@@ -251,8 +251,18 @@ mod tests {
     #[test]
     fn what_is_not_one_object_is_malformed() {
         let deep = format!("{{\"a\": {}{}}}", "[".repeat(5000), "]".repeat(5000));
-        let bad =
-            ["", "[]", "1", "{\"a\":1,}", "{\"a\":1} x", "{\"a\":1,\"a\":1}", "{\"o\":{\"a\":1,\"a\":1}}", "{\"a\":\"\\ud800\"}", "{'a':1}", &deep];
+        let bad = [
+            "",
+            "[]",
+            "1",
+            "{\"a\":1,}",
+            "{\"a\":1} x",
+            "{\"a\":1,\"a\":1}",
+            "{\"o\":{\"a\":1,\"a\":1}}",
+            "{\"a\":\"\\ud800\"}",
+            "{'a':1}",
+            &deep,
+        ];
         for json in bad {
             assert!(matches!(read(json), Err(BodyError::Malformed(_))), "{json:.40}");
         }
