@@ -348,8 +348,9 @@ fn a_client_that_sends_all_before_it_reads_sees_the_refusal_and_no_reset() {
     let large = format!("{POST}Content-Length: 12000000\r\n\r\n");
     let mut talk = Talk::with(&world);
     talk.0.write_all(large.as_bytes()).unwrap();
+    let piece = vec![b'a'; 100_000];
     for _ in 0..120 {
-        talk.0.write_all(&[b'a'; 100_000]).expect("the server reads on though it has answered");
+        talk.0.write_all(&piece).expect("the server reads on though it has answered");
     }
     assert_eq!(talk.hear(), (vec![413], End::Closed));
     world.assert_nothing_kept();

@@ -3,7 +3,8 @@
 //! Strings are taken as they are, numbers as they are written, `true` and `false` as words; `null` is absent. The
 //! strings of an array are its elements, the members of an object are named `OBJECT[NAME]`. Deeper things become a
 //! fault of their field. Duplicate names, which a parser would resolve silently, make the whole body malformed, and so
-//! does anything that is not JSON in UTF-8.
+//! does anything that is not JSON in UTF-8. A charset in the request's type or in a member `_charset_` says nothing
+//! here (RFC 8259, 8.1 and 11).
 
 use std::fmt;
 
@@ -13,10 +14,11 @@ use hyper::body::Body;
 use serde::de::{Deserializer as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::fields::Fields;
+use super::fields::{Fields, SentText};
 use super::gate::{BodyFault, Gate};
 use super::{BodyError, Context};
 use crate::domain::bounds::{Bounds, KIB};
+use crate::domain::charset::Charset;
 use crate::domain::control;
 use crate::domain::draft::Shape;
 use crate::domain::ids::SubmitKey;
@@ -45,7 +47,7 @@ where
         }
         text.extend_from_slice(&piece);
     }
-    parse(&text, Fields::new(context.bounds.clone()), &context.bounds)
+    parse(&text, Fields::new(context.bounds.clone(), Some(Charset::UTF_8)), &context.bounds)
 }
 
 /// Reads the text of a body.
@@ -90,7 +92,7 @@ fn object(fields: &mut Fields, object: &str, value: &RawValue, most: usize) -> R
     let members = serde_json::Deserializer::from_str(value.get()).deserialize_map(Members(most));
     let members = members.map_err(|_| NOT_JSON)?.ok_or(TOO_MANY)?;
     if members.iter().all(|(_, value)| value.get() == "null") {
-        return fields.text(object.to_owned(), "", Shape::Nested);
+        return text(fields, object, "", Shape::Nested);
     }
     for (place, (name, value)) in members.iter().enumerate() {
         if members.iter().take(place).any(|(other, _)| other == name) {
@@ -114,13 +116,18 @@ fn scalar(fields: &mut Fields, name: &str, value: &RawValue, shape: Shape) -> Re
     let raw = value.get();
     match raw.as_bytes().first() {
         Some(b'n') => Ok(()),
-        Some(b'{' | b'[') => fields.text(name.to_owned(), "", Shape::Nested),
+        Some(b'{' | b'[') => text(fields, name, "", Shape::Nested),
         Some(b'"') => {
-            let text: String = serde_json::from_str(raw).map_err(|_| NOT_JSON)?;
-            fields.text(name.to_owned(), &text, shape)
+            let value: String = serde_json::from_str(raw).map_err(|_| NOT_JSON)?;
+            text(fields, name, &value, shape)
         }
-        _ => fields.text(name.to_owned(), raw, shape),
+        _ => text(fields, name, raw, shape),
     }
+}
+
+/// Adds one text.
+fn text(fields: &mut Fields, name: &str, value: &str, shape: Shape) -> Result<(), BodyError> {
+    fields.text(SentText { name: name.into(), value: value.into(), shape, charset: None })
 }
 
 /// How deep a valid JSON text is nested.
@@ -230,7 +237,8 @@ mod tests {
     /// Each entry as `name=value/shape`.
     fn read(json: &str) -> Result<Vec<String>, BodyError> {
         let bounds = Bounds::default();
-        let (draft, _) = parse(json.as_bytes(), Fields::new(Arc::new(bounds.clone())), &bounds)?.finish();
+        let (draft, _) =
+            parse(json.as_bytes(), Fields::new(Arc::new(bounds.clone()), Some(Charset::UTF_8)), &bounds)?.finish()?;
         Ok(draft.entries.iter().map(|e| format!("{}={}/{:?}", e.name, e.value, e.shape)).collect())
     }
 

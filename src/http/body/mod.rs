@@ -26,6 +26,7 @@ mod replay;
 mod spool;
 mod upload;
 mod urlencoded;
+mod watch;
 
 use std::sync::Arc;
 
@@ -99,12 +100,12 @@ where
 {
     let mut gate = Gate::new(body, context);
     let (fields, parts) = match content_type {
-        ContentType::Multipart { boundary } => multipart::read(&mut gate, boundary, context).await?,
-        ContentType::Urlencoded => (urlencoded::read(&mut gate, context).await?, Vec::new()),
+        ContentType::Multipart { boundary, charset } => multipart::read(&mut gate, boundary, *charset, context).await?,
+        ContentType::Urlencoded { charset } => (urlencoded::read(&mut gate, *charset, context).await?, Vec::new()),
         ContentType::Json => (json::read(&mut gate, context).await?, Vec::new()),
     };
     gate.drain().await?;
-    let (draft, key) = fields.finish();
+    let (draft, key) = fields.finish()?;
     Ok(Received { draft, parts, key, size: gate.size() })
 }
 

@@ -142,7 +142,7 @@ impl Course<'_> {
 
     /// The visitor's text, where a browser sent it whole and urlencoded.
     async fn text_of(&mut self, content_type: &ContentType, whole: Replayed<Stream>) -> Option<Kept> {
-        if *content_type != ContentType::Urlencoded || self.visit.ask.format == Format::Json {
+        if !matches!(content_type, ContentType::Urlencoded { .. }) || self.visit.ask.format == Format::Json {
             return None;
         }
         let Received { draft, key, .. } = self.read(content_type, whole).await.ok()?;
