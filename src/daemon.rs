@@ -272,7 +272,11 @@ pub fn main(options: Options, say: &mut dyn FnMut(&str)) -> Result<(), Ended> {
     let running = start(config, Clock::system())?;
     say(&format!("listening on {}", running.address()));
     if source == Source::Embedded {
-        say(&crate::demo::banner(running.address()));
+        // The tool beside this program, so that what is printed works from any folder.
+        let beside = std::env::current_exe().ok().map(|path| path.with_file_name("formctl"));
+        let formctl =
+            beside.filter(|path| path.exists()).map_or("formctl".to_owned(), |path| path.display().to_string());
+        say(&crate::demo::banner(running.address(), &formctl));
     }
     let signals = Builder::new_current_thread().enable_all().build().map_err(Ended::failure)?;
     signals.block_on(serve_until_told(running))

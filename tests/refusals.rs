@@ -76,6 +76,15 @@ fn a_file_over_its_field_is_413_with_the_error_at_the_field_and_a_mixture_is_422
 }
 
 #[test]
+fn a_sixth_file_is_one_error_that_says_too_many() {
+    let world = World::with("", "[form.quote]\naccept_files = true\n");
+    let six = (0..6).fold(Multipart::default(), |form, n| form.pdf(&format!("{n}.pdf"), &pdf(&format!("{n}"), 400)));
+    let answer = world.post(&six, None);
+    assert_eq!((answer.status, answer.faults()), (422, vec!["file:files_too_many".to_owned()]));
+    world.assert_nothing_kept();
+}
+
+#[test]
 fn another_content_type_is_415_and_names_the_three() {
     let world = World::new();
     let answer = world.send(&Request::new("POST", "/f/acme/quote").body("text/plain", "name=x"));

@@ -82,12 +82,22 @@ impl KnownForms {
         Ok(Self { sites: named, forms })
     }
 
-    /// The site and form asked for, once they exist; names that cannot be ids do not exist.
+    /// The site and form asked for, once they exist; names that cannot be ids do not exist. A form may be named with
+    /// its site, `acme/quote`, as every list and every hint writes it.
     pub fn choose(
         &self,
         site: Option<&str>,
         form: Option<&str>,
     ) -> Result<(Option<SiteId>, Option<FormId>), CommandError> {
+        if let Some((in_site, name)) = form.and_then(|form| form.split_once('/')) {
+            return match site {
+                Some(other) if other != in_site => {
+                    let text = format!("`{in_site}/{name}` is no form of site `{other}`");
+                    Err(CommandError::new(Kind::Usage, text).hint("leave `--site` out, or name the form alone"))
+                }
+                Some(_) | None => self.choose(Some(in_site), Some(name)),
+            };
+        }
         if let Some(site) = site.filter(|site| !self.sites.contains(*site)) {
             return Err(missing("site", site, self.sites.clone()));
         }
@@ -158,11 +168,16 @@ mod tests {
         let (site, form) = known.choose(Some("acme"), Some("quote")).unwrap();
         assert_eq!(known.matching(site.as_ref(), form.as_ref()).len(), 1);
         assert_eq!(known.matching(None, form.as_ref()).len(), 2);
+        assert_eq!(known.choose(None, Some("acme/quote")).unwrap(), (site.clone(), form.clone()));
+        assert_eq!(known.choose(Some("acme"), Some("acme/quote")).unwrap(), (site, form));
+        assert_eq!(known.choose(Some("old"), Some("acme/quote")).unwrap_err().code(), 2);
         for (site, form, hint) in [
             (Some("acne"), None, "there is `acme`, `new`, `old`"),
             (Some("a/b"), None, "there is `acme`, `new`, `old`"),
             (Some("new"), Some("jobs"), "there is none at all yet"),
             (Some("old"), Some("jobs"), "there is `old/quote`"),
+            (None, Some("acme/x"), "there is `acme/jobs`, `acme/quote`"),
+            (None, Some("acme/"), "there is `acme/jobs`, `acme/quote`"),
             (None, Some("x"), "there is `acme/jobs`, `acme/quote`, `old/quote`"),
         ] {
             let error = known.choose(site, form).unwrap_err();

@@ -1,7 +1,7 @@
 //! How a command ends: its exit code, and the one kind of error that reaches the administrator.
 
 use crate::config::Problems;
-use crate::store::{OpenError, StoreError};
+use crate::store::{DAMAGED_HINT, OpenError, StoreError};
 
 /// How a command ended that did what it could.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,9 +86,12 @@ impl CommandError {
 
 impl From<StoreError> for CommandError {
     fn from(error: StoreError) -> Self {
-        let busy = matches!(error, StoreError::Busy);
         let told = Self::new(Kind::Failed, error.to_string());
-        if busy { told.hint("try again in a minute") } else { told }
+        match error {
+            StoreError::Busy => told.hint("try again in a minute"),
+            StoreError::Damaged(_) => told.hint(DAMAGED_HINT),
+            _ => told,
+        }
     }
 }
 

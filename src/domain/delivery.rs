@@ -8,6 +8,7 @@
 //!    |                                       | values gone
 //!    +------------> failed <-----------------+
 //!                     |  resend: back to pending, attempts 0
+//!                     |  values gone while it was sent, and accepted: delivered
 //! ```
 //!
 //! An attempt is counted when it is claimed, before the call, so that no crash can make a hot loop. An
@@ -132,6 +133,10 @@ pub fn next(state: State, event: Event) -> Result<State, IllegalStep> {
                 }
             })
         }
+        // A send that was under way when the values went could not be called back, and it arrived.
+        (State::Failed(Reason::ValuesGone), Event::Attempted { verdict: Verdict::Accepted, .. }) => {
+            Ok(State::Delivered)
+        }
         (State::Pending(_) | State::Retrying(_), Event::ValuesGone) => Ok(State::Failed(Reason::ValuesGone)),
         (State::Retrying(_) | State::Failed(_), Event::Resend { now }) => Ok(State::Pending(Waiting::Due(now))),
         (State::Pending(_), Event::Resend { .. }) => Err(IllegalStep::AlreadyPending),
@@ -210,10 +215,21 @@ mod tests {
         assert_eq!(next(State::Delivered, resend), Err(IllegalStep::AlreadyDelivered));
     }
 
+    #[test]
+    fn what_was_accepted_while_its_values_went_is_delivered_and_anything_else_stays_gone() {
+        let gone = State::Failed(Reason::ValuesGone);
+        assert_eq!(next(gone, attempted(Verdict::Accepted, 1)), Ok(State::Delivered));
+        for event in
+            [attempted(Verdict::Refused, 1), attempted(Verdict::TryLater { after: None }, 1), Event::ValuesGone]
+        {
+            assert_eq!(next(gone, event), Err(IllegalStep::AlreadyEnded));
+        }
+    }
+
     proptest! {
         #[test]
-        fn no_event_but_resend_leaves_an_ended_state(code in 0usize..3, reason in 0usize..4) {
-            let reasons = [Reason::Refused, Reason::Exhausted, Reason::DestinationInactive, Reason::ValuesGone];
+        fn no_event_but_resend_leaves_an_ended_state(code in 0usize..3, reason in 0usize..3) {
+            let reasons = [Reason::Refused, Reason::Exhausted, Reason::DestinationInactive];
             let events = [attempted(Verdict::Accepted, 1), attempted(Verdict::Refused, 9), Event::ValuesGone];
             for ended in [State::Delivered, State::Failed(reasons[reason])] {
                 prop_assert_eq!(next(ended, events[code]), Err(IllegalStep::AlreadyEnded));

@@ -3,13 +3,13 @@
 //! All of them act only while the claim's token still stands in the row. A claim that was taken over, erased or
 //! sent again belongs to somebody else, and a late answer changes nothing but the list of attempts: what was
 //! said to a peer cannot be recalled, so its true outcome is written down, without the peer's words once the
-//! values are gone.
+//! values are gone. One exception: what a peer took while its values were erased is delivered.
 
 use rusqlite::{Connection, params};
 
 use super::rows::StateColumns;
 use super::{Claim, Store, StoreError, directory, rows};
-use crate::domain::delivery::{State, Verdict};
+use crate::domain::delivery::{self, Event, State, Verdict};
 use crate::domain::ids::DeliveryId;
 use crate::domain::time::Timestamp;
 
@@ -128,8 +128,25 @@ fn settle(
         note
     ])?;
     if !kept {
+        arrived(db, id, attempt)?;
         db.prepare_cached("INSERT OR IGNORE INTO removals (path) VALUES (?1)")?.execute([directory::mail_path(id)])?;
     }
     let settled = if written == 1 { Settled::Settled } else { Settled::ClaimLost };
     Ok((settled, if kept { Values::Kept } else { Values::Gone }))
+}
+
+/// A send that could not be called back when the values were erased, and that the peer took, is delivered: who asks
+/// later must not read that nobody was told. Any other verdict leaves it ended as it was.
+fn arrived(db: &Connection, id: DeliveryId, attempt: &NewAttempt) -> Result<(), StoreError> {
+    let (word, reason): (String, Option<String>) = db
+        .prepare_cached("SELECT state, reason FROM deliveries WHERE receipt = ?1 AND n = ?2")?
+        .query_row(params![id.receipt.as_row(), id.n], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let ended = rows::state(&word, reason.as_deref(), None)?;
+    let verdict = attempt.verdict;
+    let event = Event::Attempted { verdict, attempt: 1, allowed: 1, now: attempt.at, chance: 0.0 };
+    let (State::Failed(_), Ok(state)) = (ended, delivery::next(ended, event)) else { return Ok(()) };
+    let columns = StateColumns::from(state);
+    db.prepare_cached("UPDATE deliveries SET state = ?3, reason = ?4 WHERE receipt = ?1 AND n = ?2")?
+        .execute(params![id.receipt.as_row(), id.n, columns.state, columns.reason])?;
+    Ok(())
 }

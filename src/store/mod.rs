@@ -28,7 +28,8 @@
 //! * A COMMIT that failed means *unknown*: the rows may be back after a restart. So the asker hears an error, the
 //!   files stay, and the sweep, which reads the database, decides later.
 //! * A locked database is waited for, 5 s at most, then [`StoreError::Busy`].
-//! * What a restart cannot mend (owner, mode, file system, lost key, newer database) is [`OpenError::Configuration`].
+//! * What a restart cannot mend (owner, mode, file system, lost key, newer or damaged database) is
+//!   [`OpenError::Configuration`].
 //! * The limiter alone fails open ([`throttle`]): it guards against floods, and no visitor may lose a message to it.
 //!
 //! # Erasure
@@ -80,6 +81,7 @@ pub use numbers::Numbers;
 pub use receipts::{AttachmentRow, AttemptRow, DeliveryRow, KnownKey, ListFilter, ReceiptRow, ReceiptView};
 pub use record::{NewAttachment, NewDelivery, NewReceipt};
 pub use resend::ResendError;
+pub use schema::DAMAGED_HINT;
 pub use sweep::{SweepReport, SweepRules};
 pub use throttle::{Charge, Throttle};
 
@@ -118,6 +120,9 @@ pub enum StoreError {
     /// The database said no.
     #[error("database: {0}")]
     Database(#[source] rusqlite::Error),
+    /// The database's file does not hold what `SQLite` wrote.
+    #[error("the database is damaged: {0}")]
+    Damaged(#[source] rusqlite::Error),
     /// A stored value is not what this program writes.
     #[error("the database holds `{0}`, which this version of formd does not know")]
     Unknown(String),
@@ -133,6 +138,7 @@ impl From<rusqlite::Error> for StoreError {
     fn from(error: rusqlite::Error) -> Self {
         match error.sqlite_error_code() {
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy,
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Damaged(error),
             _ => Self::Database(error),
         }
     }
@@ -141,7 +147,7 @@ impl From<rusqlite::Error> for StoreError {
 /// Why the data directory cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// A restart cannot mend it: owner, mode, another file system, a newer database. Exit code 78.
+    /// A restart cannot mend it: owner, mode, another file system, a newer or damaged database. Exit code 78.
     #[error("{problem}\n  hint: {hint}")]
     Configuration {
         /// What is wrong, and where.
@@ -192,6 +198,11 @@ impl Store {
     /// write - sync - rename, checks modes, migrates, asserts the pragmas, removes leftover `.part` files,
     /// quarantines recent files without a row. `random` is for a fresh instance key.
     pub fn open_daemon(path: &Path, now: Timestamp, random: [u8; 32]) -> Result<Self, OpenError> {
+        Self::start(path, now, random).map_err(|error| schema::explain(error, path))
+    }
+
+    /// Opens for the daemon.
+    fn start(path: &Path, now: Timestamp, random: [u8; 32]) -> Result<Self, OpenError> {
         startup::close_umask();
         let directory = startup::prepare(path)?;
         let lock = startup::lock(&directory)?;
@@ -211,6 +222,11 @@ impl Store {
 
     /// Opens the data directory for one command of formctl, whether the daemon runs or not.
     pub fn open_tool(path: &Path) -> Result<Self, OpenError> {
+        Self::look(path).map_err(|error| schema::explain(error, path))
+    }
+
+    /// Opens for formctl.
+    fn look(path: &Path) -> Result<Self, OpenError> {
         startup::close_umask();
         // A folder that we may not look into is another trouble than one without a database.
         if !path.join("formd.db").try_exists().map_err(disk::failed("open", path))? {

@@ -12,7 +12,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::disk::{self, failed};
 use super::{OpenError, StoreError};
@@ -131,6 +131,29 @@ pub(super) fn migrate(connection: &mut Connection, path: &Path, migrations: &[&s
     transaction.pragma_update(None, "user_version", version).map_err(StoreError::from)?;
     transaction.commit().map_err(StoreError::from)?;
     Ok(())
+}
+
+/// What to do about a damaged database.
+pub const DAMAGED_HINT: &str = "stop formd, move `formd.db` with its `-wal` and `-shm` out of the data directory, and restore \
+                                the latest backup";
+
+/// Says of an error of `SQLite` which file it is about and what to do: a damaged one, or one that may not be opened.
+pub(super) fn explain(error: OpenError, root: &Path) -> OpenError {
+    let database = root.join("formd.db");
+    let (what, hint) = match &error {
+        OpenError::Store(StoreError::Damaged(_)) => ("is damaged", DAMAGED_HINT.to_owned()),
+        OpenError::Store(StoreError::Database(cause))
+            if matches!(cause.sqlite_error_code(), Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly)) =>
+        {
+            let hint =
+                "formd.db must be a file, and it and its folder writable for this user: reading writes `formd.db-shm`";
+            ("cannot be opened", hint.to_owned())
+        }
+        OpenError::Store(_) | OpenError::Configuration { .. } | OpenError::InUse { .. } | OpenError::Missing(_) => {
+            return error;
+        }
+    };
+    OpenError::Configuration { problem: format!("the database `{}` {what}", database.display()), hint }
 }
 
 /// Whether anything is declared in a database.

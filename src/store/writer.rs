@@ -12,7 +12,8 @@
 //!   asked: where `SQLite` has rolled all back (full disk, I/O error), nobody of the group was stored.
 //! * A COMMIT that fails leaves it *unknown* whether the rows come back: every job of the group hears an error,
 //!   no file of the group is removed, and the connection is opened anew.
-//! * It never waits for company: an idle store commits a lone job at once, a busy one finds the next group waiting.
+//! * A lone job waits for nobody. Under load those who were answered together come back together: a group waits for
+//!   as many jobs as the last one had or left waiting, [`GATHER`] at most.
 //!   Only when the queue never empties it pauses after every [`STREAK`] groups, so that `formctl`, another process
 //!   that polls for the lock, gets its turn.
 //! * The queue is bounded; a full one is [`StoreError::Busy`] at once.
@@ -20,12 +21,13 @@
 //!
 //! A reply runs on this thread: it must not block, and must never wait for another job.
 
+use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, TrySendError, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, OpenFlags};
 
@@ -40,6 +42,12 @@ const GROUP: usize = 512;
 const STREAK: u32 = 100;
 /// The pause: three polls of another process.
 const PAUSE: Duration = Duration::from_micros(1500);
+/// How long a group waits for its company in all: what one sync costs on a small disk, less than a person notices.
+const GATHER: Duration = Duration::from_millis(2);
+/// The largest company it waits for: the submissions in flight.
+const COMPANY: usize = 64;
+/// After so long without a job the next one is alone.
+const FORGET: Duration = Duration::from_millis(5);
 /// How long a checkpoint may wait for a reader; longer would hold intake up.
 const CHECKPOINT_WAIT: Duration = Duration::from_millis(20);
 
@@ -64,12 +72,24 @@ pub(super) struct Counts {
     pub(super) jobs: AtomicU64,
 }
 
+/// Where it is told whether the log is empty.
+type TruncateReply = SyncSender<Result<Truncated, StoreError>>;
+
 /// What the thread is asked to do.
 enum Message {
     /// Write something.
     Job(Box<dyn Job>),
     /// Move the log into the database and truncate it.
-    Checkpoint(SyncSender<Result<Truncated, StoreError>>),
+    Checkpoint(TruncateReply),
+}
+
+/// Whether the writer had to wait for its next message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rest {
+    /// It waited, so other processes had their turn.
+    Taken,
+    /// The message was there.
+    None,
 }
 
 /// Whether the log is empty.
@@ -87,7 +107,9 @@ impl Writer {
         let (queue, waiting) = sync_channel(QUEUE);
         let counts = Arc::new(Counts::default());
         let path = directory.database();
-        let thread = Thread { waiting, connection, path, directory, counts: Arc::clone(&counts) };
+        let counted = Arc::clone(&counts);
+        let (arrived, company) = (VecDeque::new(), 1);
+        let thread = Thread { waiting, connection, path, directory, arrived, company, counts: counted };
         let spawned = std::thread::Builder::new().name("writer".to_owned()).spawn(move || thread.run());
         if let Err(error) = &spawned {
             tracing::error!(%error, "the writer's thread could not be started");
@@ -167,6 +189,10 @@ struct Thread {
     path: PathBuf,
     /// The data directory, to wake the deliverer.
     directory: DataDirectory,
+    /// Messages taken out of the queue and not yet served.
+    arrived: VecDeque<Message>,
+    /// How many jobs the next group can expect: those answered last and those who had come meanwhile.
+    company: usize,
     /// What it has done.
     counts: Arc<Counts>,
 }
@@ -175,45 +201,64 @@ impl Thread {
     /// Serves the queue until every sender is gone and it is empty.
     fn run(mut self) {
         let mut streak = 0;
-        while let Ok(first) = self.waiting.recv() {
-            let mut next = Some(first);
-            while let Some(message) = next {
-                self.serve(message);
-                streak += 1;
-                if streak >= STREAK {
-                    std::thread::sleep(PAUSE);
-                    streak = 0;
-                }
-                next = self.waiting.try_recv().ok();
+        while let Some((message, rest)) = self.next() {
+            streak = if rest == Rest::Taken { 0 } else { streak + 1 };
+            if streak >= STREAK {
+                std::thread::sleep(PAUSE);
+                streak = 0;
             }
-            streak = 0;
+            self.serve(message);
         }
     }
 
-    /// Serves one message, a job together with all jobs that wait behind it.
+    /// The next message, and whether the writer had to wait for it; `None` at the end.
+    fn next(&mut self) -> Option<(Message, Rest)> {
+        if let Some(message) = self.arrived.pop_front() {
+            return Some((message, Rest::None));
+        }
+        match self.waiting.recv_timeout(FORGET) {
+            Ok(message) => Some((message, Rest::Taken)),
+            Err(RecvTimeoutError::Disconnected) => None,
+            Err(RecvTimeoutError::Timeout) => {
+                self.company = 1;
+                self.waiting.recv().ok().map(|message| (message, Rest::Taken))
+            }
+        }
+    }
+
+    /// Serves one message, a job together with its company.
     fn serve(&mut self, message: Message) {
-        // Others who are about to bring a job get the processor first: a larger group for one syscall, and no wait
-        // where nobody else is ready to run.
-        std::thread::yield_now();
-        let mut jobs = Vec::new();
-        let mut next = Ok(message);
-        let checkpoint = loop {
-            match next {
-                Ok(Message::Job(job)) => jobs.push(job),
-                Ok(Message::Checkpoint(reply)) => break Some(reply),
-                Err(TryRecvError::Empty | TryRecvError::Disconnected) => break None,
-            }
-            if jobs.len() >= GROUP {
-                break None;
-            }
-            next = self.waiting.try_recv();
-        };
+        let (jobs, checkpoint) = self.gather(message);
         if !jobs.is_empty() {
             self.commit(jobs);
         }
         if let Some(reply) = checkpoint {
             drop(reply.send(self.truncate()));
         }
+    }
+
+    /// The jobs of the next group, and the checkpoint that ends it where one was asked for: all that wait, and those
+    /// of the expected company that come within [`GATHER`].
+    fn gather(&mut self, first: Message) -> (Vec<Box<dyn Job>>, Option<TruncateReply>) {
+        let until = Instant::now() + GATHER;
+        let mut jobs = Vec::new();
+        let mut next = Some(first);
+        while let Some(message) = next {
+            match message {
+                Message::Job(job) => jobs.push(job),
+                Message::Checkpoint(reply) => return (jobs, Some(reply)),
+            }
+            if jobs.len() >= GROUP {
+                break;
+            }
+            next = match self.arrived.pop_front().or_else(|| self.waiting.try_recv().ok()) {
+                None if jobs.len() < self.company => {
+                    self.waiting.recv_timeout(until.saturating_duration_since(Instant::now())).ok()
+                }
+                found => found,
+            };
+        }
+        (jobs, None)
     }
 
     /// Runs a group in one transaction and answers each of its jobs.
@@ -237,6 +282,10 @@ impl Thread {
         if commit != Commit::Durable {
             self.connection = None;
         }
+        // Before the answers: whoever is there now is not one of those who are about to be answered and come back.
+        self.arrived.extend(self.waiting.try_iter());
+        // A group that fell short lowers the expectation by a quarter only: one slow moment says little.
+        self.company = (jobs.len() + self.arrived.len()).max(self.company * 3 / 4).min(COMPANY);
         for job in jobs {
             job.answer(commit);
         }

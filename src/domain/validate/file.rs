@@ -15,7 +15,7 @@ use super::{Findings, Given};
 pub(super) struct Budget<'b> {
     /// The bounds.
     bounds: &'b Bounds,
-    /// Files so far.
+    /// Files so far, and those that came before one of them.
     files: u64,
     /// Bytes so far.
     bytes: u64,
@@ -27,15 +27,28 @@ impl<'b> Budget<'b> {
         Self { bounds, files: 0, bytes: 0 }
     }
 
-    /// Counts one more file; the faults are those that it brings.
-    fn charge(&mut self, size: u64) -> impl Iterator<Item = Fault> + use<> {
-        let (files, bytes) = (self.files + 1, self.bytes.saturating_add(size));
+    /// Counts the file that came as number `index` of the body; the faults are those that it brings. Of a file
+    /// beyond the most that a submission may have the reader keeps the size alone, so nothing may be said of its
+    /// content.
+    fn charge(&mut self, index: usize, size: u64) -> (Content, impl Iterator<Item = Fault> + use<>) {
+        let came = u64::try_from(index).unwrap_or(u64::MAX).saturating_add(1);
+        let (files, bytes) = (came.max(self.files.saturating_add(1)), self.bytes.saturating_add(size));
         let (most, most_bytes) = (self.bounds.max_files, self.bounds.max_files_total);
         let count = (files > most && self.files <= most).then_some(Fault::FilesTooMany { max: most });
         let total = (bytes > most_bytes && self.bytes <= most_bytes).then_some(Fault::FilesTotal { max: most_bytes });
         (self.files, self.bytes) = (files, bytes);
-        count.into_iter().chain(total)
+        let content = if came > most { Content::NotRead } else { Content::Read };
+        (content, count.into_iter().chain(total))
     }
+}
+
+/// Whether the bytes of a file were looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Content {
+    /// They were.
+    Read,
+    /// They were only counted.
+    NotRead,
 }
 
 /// Judges a file field. An empty text for it is how scripts send "no file"; any other text is a mistake of the page.
@@ -57,13 +70,16 @@ pub(super) fn judge(
         findings.fault(&field.name, Fault::FilesTooMany { max: u64::from(rules.max_files) });
     }
     for &(index, file) in &given.files {
-        for fault in budget.charge(file.size) {
+        let (content, faults) = budget.charge(index, file.size);
+        for fault in faults {
             // The field's own bound on the number has said it already.
             if given.files.len() <= most || !matches!(fault, Fault::FilesTooMany { .. }) {
                 findings.fault(&field.name, fault);
             }
         }
-        take(index, file, rules, budget.bounds, findings);
+        if content == Content::Read {
+            take(index, file, rules, budget.bounds, findings);
+        }
     }
 }
 
@@ -113,8 +129,12 @@ fn kind(file: &DraftFile, rules: &FileRules, bounds: &Bounds) -> Result<FileKind
 
 /// Charges a file of a form that declares no fields.
 pub(super) fn take_any(index: usize, file: &DraftFile, budget: &mut Budget<'_>, findings: &mut Findings) {
-    for fault in budget.charge(file.size) {
+    let (content, faults) = budget.charge(index, file.size);
+    for fault in faults {
         findings.fault(&file.field, fault);
+    }
+    if content == Content::NotRead {
+        return;
     }
     let rules = FileRules { types: Vec::new(), max_files: u8::MAX, max_size: budget.bounds.max_file };
     take(index, file, &rules, budget.bounds, findings);

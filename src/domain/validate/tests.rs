@@ -29,6 +29,9 @@ fn form(fields: Vec<(&str, FieldKind)>) -> Form {
         accept: true,
         accept_files: false,
         paths: Vec::new(),
+        selectors: Vec::new(),
+        unwrap: None,
+        signature: None,
         destinations: Vec::new(),
         success_url: None,
         consent: None,
@@ -283,6 +286,20 @@ fn too_many_and_too_much_are_said_once() {
     assert_eq!(faults(&form, &with_files(Draft::default(), big("a", 6))), ["a: files_too_many", "a: files_total"]);
     let small = [big("a", 4), big("b", 3)].concat().into_iter().map(|f| DraftFile { size: 1, ..f }).collect();
     assert_eq!(faults(&form, &with_files(Draft::default(), small)), ["b: files_too_many"]);
+}
+
+#[test]
+fn of_a_file_beyond_the_most_only_its_number_is_a_fault() {
+    let unread = |field: &str| DraftFile { sniffed: Sniffed::Refused(Close::Unknown), ..pdf(field, "6.pdf", 9) };
+    let five = |field: &str| (1..=5).map(|n| pdf(field, &format!("{n}.pdf"), 9)).collect::<Vec<_>>();
+    let mut any = form(Vec::new());
+    any.accept_files = true;
+    let sent = with_files(Draft::default(), [five("doc"), vec![unread("doc")]].concat());
+    assert_eq!(faults(&any, &sent), ["doc: files_too_many"]);
+    // The form's order is not the body's: what was not read is what came last.
+    let two = form(vec![("a", pdfs(5)), ("b", pdfs(5))]);
+    let sent = with_files(Draft::default(), [five("b"), vec![unread("a")]].concat());
+    assert_eq!(faults(&two, &sent), ["a: files_too_many"]);
 }
 
 #[test]

@@ -24,6 +24,7 @@ mod json;
 mod multipart;
 pub mod probe;
 mod replay;
+mod spool;
 mod upload;
 mod urlencoded;
 mod watch;
@@ -35,6 +36,7 @@ use hyper::body::Body;
 
 pub(super) use content_type::{ContentType, ContentTypeError};
 pub(super) use replay::{Extent, Replayed};
+pub(super) use spool::{SignedError, read_signed};
 
 use crate::clock::Clock;
 use crate::domain::bounds::Bounds;

@@ -42,6 +42,28 @@ fn everything_is_private() {
 }
 
 #[test]
+fn a_damaged_database_is_named_with_the_remedy_by_daemon_and_tool() {
+    for damage in [0, 4096] {
+        let mut world = World::new();
+        world.stored(&Wish::default());
+        let tool = world.tool();
+        drop(std::mem::replace(&mut world.store, tool));
+        let database = world.root().join("formd.db");
+        Connection::open(&database).unwrap().execute_batch("PRAGMA wal_checkpoint(TRUNCATE)").unwrap();
+        let whole = std::fs::read(&database).unwrap();
+        let mut bytes = whole.clone();
+        bytes[damage..].fill(0xa5);
+        std::fs::write(&database, bytes).unwrap();
+        for outcome in [Store::open_daemon(world.root(), world.now, [7; 32]), Store::open_tool(world.root())] {
+            let problem = refusal(outcome);
+            assert!(problem.contains(&*database.to_string_lossy()), "{problem}");
+            assert!(problem.contains("is damaged") && problem.contains("restore the latest backup"), "{problem}");
+        }
+        std::fs::write(&database, whole).unwrap();
+    }
+}
+
+#[test]
 fn folders_open_to_others_are_refused_with_the_remedy() {
     for (path, mode, hint) in
         [("", 0o770, "chmod go-w"), ("attachments", 0o707, "chmod go-w"), ("key", 0o644, "chmod 600")]
