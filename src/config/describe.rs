@@ -8,6 +8,7 @@ use super::{Config, Daemon, Listen, LogFormat, Source, Transport};
 use crate::domain::bounds::Bounds;
 use crate::domain::form::{Destination, ExtraFields, Field, FieldKind, Form, Site, Target, TextRules};
 use crate::domain::quota::Quota;
+use crate::domain::shared_path::Values;
 
 /// Lines of a description.
 #[derive(Default)]
@@ -169,6 +170,15 @@ fn site(lines: &mut Lines, site: &Site) {
         lines.header("[[destination]]");
         self::destination(lines, destination);
     }
+    for shared in &site.shared_paths {
+        lines.header("[[shared_path]]");
+        lines.text("path", &shared.path);
+        lines.text("selector", &shared.selector);
+        if let Values::Table(table) = &shared.values {
+            lines.header("[shared_path.values]");
+            table.iter().for_each(|(value, form)| lines.text(&quote(value), form.as_str()));
+        }
+    }
     for form in site.forms.values() {
         lines.header(&format!("[form.{}]", form.id));
         self::form(lines, form);
@@ -204,6 +214,10 @@ fn form(lines: &mut Lines, form: &Form) {
     lines.set("accept", form.accept);
     lines.set("accept_files", form.accept_files);
     lines.list("paths", &form.paths);
+    lines.maybe("unwrap", form.unwrap.as_deref());
+    if form.signature.is_some() {
+        lines.push(format_args!("# signature_secret_file: (secret)"));
+    }
     lines.list("destinations", form.destinations.iter().map(|destination| destination.id.as_str()));
     lines.maybe("consent", form.consent.as_deref());
     lines.maybe("success_url", form.success_url.as_deref());

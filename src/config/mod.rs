@@ -35,6 +35,7 @@ use ipnet::IpNet;
 use crate::domain::bounds::Bounds;
 use crate::domain::form::{Form, Site};
 use crate::domain::ids::{FormId, SiteId};
+use crate::domain::shared_path::SharedPath;
 use crate::domain::time::Span;
 
 /// Everything declared, checked.
@@ -54,9 +55,18 @@ pub struct Config {
     pub addresses: Addresses,
 }
 
-/// Every address of every form, without a slash at the end: `/f/{site}/{form}` and its `paths`.
+/// Every address of every form, without a slash at the end: `/f/{site}/{form}`, its `paths`, and the shared ones.
 #[derive(Clone, Debug, Default)]
-pub struct Addresses(HashMap<String, (Arc<Site>, Arc<Form>)>);
+pub struct Addresses(HashMap<String, Place>);
+
+/// What stands at an address.
+#[derive(Clone, Debug)]
+pub enum Place {
+    /// A form.
+    Form(Arc<Site>, Arc<Form>),
+    /// Forms of a site, told apart by a field.
+    Shared(Arc<Site>, Arc<SharedPath>),
+}
 
 impl Addresses {
     /// The addresses of all forms of `sites`.
@@ -66,8 +76,12 @@ impl Addresses {
             for form in site.forms.values() {
                 let own = format!("/f/{}/{}", site.id, form.id);
                 for path in form.paths.iter().cloned().chain([own]) {
-                    addresses.insert(path, (Arc::clone(site), Arc::clone(form)));
+                    addresses.insert(path, Place::Form(Arc::clone(site), Arc::clone(form)));
                 }
+            }
+            for shared in &site.shared_paths {
+                let place = Place::Shared(Arc::clone(site), Arc::new(shared.clone()));
+                addresses.insert(shared.path.trim_end_matches('/').to_owned(), place);
             }
         }
         Self(addresses)
@@ -215,9 +229,18 @@ impl Config {
         if checked.problems.is_empty() { Ok(checked.config) } else { Err(Problems(checked.problems)) }
     }
 
+    /// What stands at an address (no trailing slash, no `.json`).
+    pub fn place_at(&self, path: &str) -> Option<&Place> {
+        self.addresses.0.get(path)
+    }
+
     /// The form of an address `/f/{site}/{form}` or of one of a form's `paths` (no trailing slash, no `.json`).
+    #[cfg(test)]
     pub fn form_at(&self, path: &str) -> Option<(&Arc<Site>, &Arc<Form>)> {
-        self.addresses.0.get(path).map(|(site, form)| (site, form))
+        match self.place_at(path)? {
+            Place::Form(site, form) => Some((site, form)),
+            Place::Shared(..) => None,
+        }
     }
 
     /// Whether a destination still takes deliveries. A form that is gone has no destinations any more.

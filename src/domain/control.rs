@@ -27,7 +27,10 @@ pub const STEERING: &[&str] = &[
     "_format",
 ];
 
-/// Everything else that is fixed by name: captcha tokens, honeypots, form selectors.
+/// Form selectors of hosted services, which a site may choose for its `[[shared_path]]`.
+pub const SELECTORS: &[&str] = &["form-name", "access_key"];
+
+/// Everything else that is fixed by name: captcha tokens, honeypots.
 const OTHERS: &[&str] = &[
     "cf-turnstile-response",
     "h-captcha-response",
@@ -38,13 +41,12 @@ const OTHERS: &[&str] = &[
     "botcheck",
     "bot-field",
     "_honeypot",
-    "form-name",
-    "access_key",
     "_error",
     "_language",
 ];
 
 /// Whether `name` is a control field.
 pub fn is_control(name: &str) -> bool {
-    matches!(name, KEY | PAGE | CHARSET) || NEXT.contains(&name) || STEERING.contains(&name) || OTHERS.contains(&name)
+    let lists = [NEXT, STEERING, SELECTORS, OTHERS];
+    matches!(name, KEY | PAGE | CHARSET) || lists.iter().any(|list| list.contains(&name))
 }

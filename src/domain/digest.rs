@@ -56,12 +56,39 @@ impl RunningSum {
 
 /// HMAC-SHA256 of `parts`, one after another (RFC 2104).
 pub fn hmac_sha256(key: &[u8], parts: &[&[u8]]) -> [u8; 32] {
-    #[expect(clippy::expect_used, reason = "HMAC takes a key of any length")]
-    let mut mac = <Hmac<Sha256> as KeyInit>::new_from_slice(key).expect("HMAC takes a key of any length");
+    let mut mac = RunningMac::new(key);
     for part in parts {
-        mac.update(part);
+        mac.push(part);
     }
-    mac.finalize().into_bytes().into()
+    mac.0.finalize().into_bytes().into()
+}
+
+/// An HMAC-SHA256 over bytes that arrive in pieces.
+#[derive(Clone)]
+pub struct RunningMac(Hmac<Sha256>);
+
+impl RunningMac {
+    /// Nothing yet, under `key`.
+    pub fn new(key: &[u8]) -> Self {
+        #[expect(clippy::expect_used, reason = "HMAC takes a key of any length")]
+        Self(<Hmac<Sha256> as KeyInit>::new_from_slice(key).expect("HMAC takes a key of any length"))
+    }
+
+    /// Adds the next bytes.
+    pub fn push(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    /// Whether `claimed` is the code of all bytes so far; the time it takes says nothing about where they differ.
+    pub fn matches(self, claimed: &[u8; 32]) -> bool {
+        self.0.verify_slice(claimed).is_ok()
+    }
+}
+
+impl fmt::Debug for RunningMac {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("RunningMac(..)")
+    }
 }
 
 /// Lower-case hex.

@@ -1,5 +1,7 @@
 //! What arrived, before anyone judged it: text entries in the sender's order, and of each file its facts.
 
+use std::borrow::Cow;
+
 use super::control;
 use super::digest::Sha256Sum;
 use super::filekind::Sniffed;
@@ -31,7 +33,11 @@ pub enum Shape {
     Scalar,
     /// An element of a JSON array.
     Element,
-    /// A JSON object or an array in an array: the value is empty, validation refuses it.
+    /// A plain value in a JSON object that is a member: named `OBJECT[NAME]`, as forms write it.
+    Member,
+    /// An element of a JSON array in such an object.
+    MemberElement,
+    /// JSON nested more deeply: the value is empty, validation refuses it.
     Nested,
     /// Bytes that are no text: the value is empty, validation refuses it.
     Undecodable,
@@ -59,10 +65,101 @@ impl Draft {
         self.entries.push(Entry { name, value, shape });
     }
 
+    /// The draft as a form with this `unwrap` means it: `fields[name]` is `name`, however it was sent. A JSON object
+    /// of another name is one nested value.
+    pub fn unwrapped(&self, unwrap: Option<&str>) -> Cow<'_, Self> {
+        let is_member = |entry: &Entry| matches!(entry.shape, Shape::Member | Shape::MemberElement);
+        if unwrap.is_none() && !self.entries.iter().any(is_member) {
+            return Cow::Borrowed(self);
+        }
+        let mut plain = Self::default();
+        for entry in &self.entries {
+            let next = match (inside(&entry.name, unwrap), entry.shape) {
+                (Some(name), Shape::MemberElement) => Entry { shape: Shape::Element, ..entry.named(name) },
+                (Some(name), Shape::Member) => Entry { shape: Shape::Scalar, ..entry.named(name) },
+                (Some(name), _) => entry.named(name),
+                (None, Shape::Member | Shape::MemberElement) => {
+                    let object = entry.name.split('[').next().unwrap_or_default();
+                    Entry { name: object.to_owned(), value: String::new(), shape: Shape::Nested }
+                }
+                (None, _) => entry.clone(),
+            };
+            if next.shape != Shape::Nested || plain.entries.last() != Some(&next) {
+                plain.entries.push(next);
+            }
+        }
+        plain.files.clone_from(&self.files);
+        for file in &mut plain.files {
+            if let Some(name) = inside(&file.field, unwrap) {
+                file.field = name;
+            }
+        }
+        Cow::Owned(plain)
+    }
+
     /// The last value of a control field such as `_next`; `None` when it was not sent or is empty.
     pub fn control(&self, name: &str) -> Option<&str> {
         debug_assert!(control::is_control(name), "{name} is not a control field");
         let entry = self.entries.iter().rev().find(|entry| entry.name == name)?;
         (!entry.value.is_empty()).then_some(entry.value.as_str())
+    }
+}
+
+impl Entry {
+    /// The same value under another name.
+    fn named(&self, name: String) -> Self {
+        Self { name, value: self.value.clone(), shape: self.shape }
+    }
+}
+
+/// `a` of `fields[a]`, where `fields` is to be unwrapped; `a[]` of `fields[a][]`.
+fn inside(name: &str, unwrap: Option<&str>) -> Option<String> {
+    let inner = name.strip_prefix(unwrap?)?.strip_prefix('[')?;
+    match inner.strip_suffix("][]") {
+        Some(list) => Some(format!("{list}[]")),
+        None => inner.strip_suffix(']').map(str::to_owned),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn draft(entries: &[(&str, &str, Shape)]) -> Draft {
+        let mut draft = Draft::default();
+        entries.iter().for_each(|(name, value, shape)| draft.push((*name).to_owned(), value, *shape));
+        draft
+    }
+
+    #[test]
+    fn the_chosen_object_is_unwrapped_however_it_was_sent() {
+        let sent = draft(&[
+            ("fields[name]", "Ann", Shape::Scalar),
+            ("fields[city]", "Ulm", Shape::Member),
+            ("fields[tags]", "a", Shape::MemberElement),
+            ("fields[more][]", "b", Shape::Scalar),
+            ("options[x]", "1", Shape::Member),
+            ("options[y]", "2", Shape::Member),
+            ("plain", "c", Shape::Scalar),
+            ("other[z]", "d", Shape::Scalar),
+        ]);
+        let expected = draft(&[
+            ("name", "Ann", Shape::Scalar),
+            ("city", "Ulm", Shape::Scalar),
+            ("tags", "a", Shape::Element),
+            ("more[]", "b", Shape::Scalar),
+            ("options", "", Shape::Nested),
+            ("plain", "c", Shape::Scalar),
+            ("other[z]", "d", Shape::Scalar),
+        ]);
+        assert_eq!(*sent.unwrapped(Some("fields")), expected);
+    }
+
+    #[test]
+    fn without_a_choice_nothing_changes_but_that_an_object_is_one_nested_value() {
+        let flat = draft(&[("fields[name]", "Ann", Shape::Scalar)]);
+        assert!(matches!(flat.unwrapped(None), Cow::Borrowed(_)));
+        let nested = draft(&[("a[x]", "1", Shape::Member), ("a[y]", "2", Shape::MemberElement)]);
+        assert_eq!(*nested.unwrapped(None), draft(&[("a", "", Shape::Nested)]));
     }
 }

@@ -8,7 +8,8 @@
 //! ```
 //!
 //! Every text is its length in bytes as 8 big-endian bytes, then the bytes; every number 8 big-endian bytes;
-//! a shape one byte (0 plain or array element, 1 nested, 2 undecodable). The lengths make the encoding
+//! a shape one byte (0 plain or array element, also in an object, whose members are named `OBJECT[NAME]`; 1 nested
+//! deeper; 2 undecodable). The lengths make the encoding
 //! injective: no two different contents have the same one. Control fields do not take part, line breaks are LF
 //! already, and nothing of the transport does: the same content sent as multipart, urlencoded or JSON
 //! has one hash. It depends on the request alone, never on the form.
@@ -67,7 +68,7 @@ fn encode(draft: &Draft) -> Vec<u8> {
         put_text(&mut out, &entry.name);
         put_text(&mut out, &entry.value);
         out.push(match entry.shape {
-            Shape::Scalar | Shape::Element => 0,
+            Shape::Scalar | Shape::Element | Shape::Member | Shape::MemberElement => 0,
             Shape::Nested => 1,
             Shape::Undecodable => 2,
         });

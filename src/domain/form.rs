@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::control;
 use super::filekind::FileKind;
 use super::ids::{DestinationId, FormId, SiteId};
 use super::origin::OriginPattern;
 use super::pattern::Pattern;
 use super::quota::Quota;
 use super::secret::Secret;
+use super::shared_path::SharedPath;
 use super::text::Language;
 
 /// One web site with its own settings. Nothing of one site reaches another's destinations or listings.
@@ -32,6 +34,8 @@ pub struct Site {
     pub locale: Option<Language>,
     /// All destinations of the site, in the order of the file.
     pub destinations: Vec<Destination>,
+    /// Addresses that find their form by a field.
+    pub shared_paths: Vec<SharedPath>,
     /// The forms by id.
     pub forms: BTreeMap<FormId, Arc<Form>>,
 }
@@ -53,6 +57,12 @@ pub struct Form {
     pub accept_files: bool,
     /// Further addresses under which the form answers, each beginning with `/`.
     pub paths: Vec<String>,
+    /// The fields by which shared paths find it: never stored or delivered.
+    pub selectors: Vec<String>,
+    /// The object or bracket prefix whose members are the fields: `fields` of `fields[name]`.
+    pub unwrap: Option<String>,
+    /// What signs its bodies; `None`: they need no signature.
+    pub signature: Option<Secret>,
     /// Where its submissions go, at most 5; its own choice, else all of the site.
     pub destinations: Vec<Destination>,
     /// Where a browser goes after success.
@@ -69,6 +79,11 @@ impl Form {
     /// The declared field of this name.
     pub fn field(&self, name: &str) -> Option<&Field> {
         self.fields.iter().find(|field| field.name == name)
+    }
+
+    /// Whether `name` steers a submission of this form and is none of its values.
+    pub fn is_control(&self, name: &str) -> bool {
+        control::is_control(name) || self.selectors.iter().any(|selector| selector == name)
     }
 
     /// Whether the form takes whatever fields are sent.

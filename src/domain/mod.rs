@@ -48,6 +48,8 @@ pub mod quantity;
 pub mod quota;
 pub mod receipt;
 pub mod secret;
+pub mod shared_path;
+pub mod signature;
 pub mod submission;
 pub mod template;
 pub mod text;

@@ -20,6 +20,7 @@ pub(super) fn site(origins: &[&str]) -> Site {
         rate: Vec::new(),
         locale: None,
         destinations: Vec::new(),
+        shared_paths: Vec::new(),
         forms: BTreeMap::from([(form.id.clone(), Arc::new(form))]),
     }
 }
@@ -43,6 +44,9 @@ pub(super) fn form() -> Form {
         accept: true,
         accept_files: false,
         paths: Vec::new(),
+        selectors: Vec::new(),
+        unwrap: None,
+        signature: None,
         destinations: Vec::new(),
         success_url: None,
         consent: None,

@@ -4,6 +4,7 @@
 //! (contract 4.1). An unknown site and an unknown form are one answer.
 
 use std::net::IpAddr;
+use std::sync::Arc;
 
 use hyper::body::Incoming;
 use hyper::header::{ACCEPT_LANGUAGE, CACHE_CONTROL, HeaderValue};
@@ -18,10 +19,11 @@ use super::listener::Peer;
 use super::server::{Reply, Service, Settings};
 use super::submit::{self, Target, Visit};
 use super::{Inner, Shared};
-use crate::config::Config;
+use crate::config::{Config, Place};
 use crate::domain::digest::hex;
 use crate::domain::form::{Form, Site};
 use crate::domain::ids::{FormId, SiteId};
+use crate::domain::shared_path::SharedPath;
 use crate::domain::text::Language;
 use crate::intake::Published;
 use crate::pages::Words;
@@ -86,28 +88,80 @@ async fn route(shared: &Shared, request: Request<Incoming>, peer: Peer) -> Reply
         _ => {}
     }
     let own = Own::of(config.daemon.public_url.as_deref(), request.headers());
-    let Some((site, form)) = config.form_at(&path) else {
-        return lost(shared, &config, path, suffix, own, request, peer).await;
-    };
+    match config.place_at(&path) {
+        Some(Place::Form(site, form)) => {
+            at_form(shared, &config, (path, suffix), own, (site, form), request, peer).await
+        }
+        Some(Place::Shared(site, at)) => at_shared(shared, &config, suffix, own, (site, at), request, peer).await,
+        None => lost(shared, &config, path, suffix, own, request, peer).await,
+    }
+}
+
+/// The address of one form.
+async fn at_form(
+    shared: &Shared,
+    config: &Config,
+    (path, suffix): (String, Suffix),
+    own: Own,
+    (site, form): (&Arc<Site>, &Arc<Form>),
+    request: Request<Incoming>,
+    peer: Peer,
+) -> Reply {
     let cors = Cors::of(Some(site), &own, request.headers());
     let ask = ask(suffix, request.headers(), form.locale, cors);
-    let hosted = path == format!("/f/{}/{}", site.id, form.id) && suffix == Suffix::None;
+    // A browser cannot sign, so a form that wants a signature has no page.
+    let own_path = path == format!("/f/{}/{}", site.id, form.id);
+    let hosted = own_path && suffix == Suffix::None && form.signature.is_none();
     match *request.method() {
         Method::POST => {
             let target = Target {
                 address: path,
                 site: site.id.clone(),
-                form: form.id.clone(),
+                form: Some(form.id.clone()),
                 quotas: site.rate.clone(),
                 published: Some(Published { site: site.clone(), form: form.clone() }),
+                shared: None,
             };
-            post(shared, &config, target, ask, own, request, peer).await
+            post(shared, config, target, ask, own, request, peer).await
         }
         Method::OPTIONS => options(&shared.0, Some(site), &ask, &own, request.headers()),
         Method::GET | Method::HEAD if hosted => page(&shared.0, site, form, &ask),
         _ => {
             let methods = if hosted { "GET, HEAD, POST, OPTIONS" } else { "POST, OPTIONS" };
             Answer::from(Problem::new(ProblemKind::MethodNotAllowed).allow(methods)).render(&ask, &shared.0.pages)
+        }
+    }
+}
+
+/// An address that forms share. The body will say which one is meant.
+async fn at_shared(
+    shared: &Shared,
+    config: &Config,
+    suffix: Suffix,
+    own: Own,
+    (site, path): (&Arc<Site>, &Arc<SharedPath>),
+    request: Request<Incoming>,
+    peer: Peer,
+) -> Reply {
+    let cors = Cors::of(Some(site), &own, request.headers());
+    let visitor = ask(suffix, request.headers(), None, cors.clone()).language;
+    let ask = ask(suffix, request.headers(), site.locale, cors);
+    match *request.method() {
+        Method::POST => {
+            let target = Target {
+                address: path.path.clone(),
+                site: site.id.clone(),
+                form: None,
+                quotas: site.rate.clone(),
+                published: None,
+                shared: Some(submit::Shared { site: site.clone(), path: path.clone(), visitor }),
+            };
+            post(shared, config, target, ask, own, request, peer).await
+        }
+        Method::OPTIONS => options(&shared.0, Some(site), &ask, &own, request.headers()),
+        _ => {
+            let problem = Problem::new(ProblemKind::MethodNotAllowed).allow("POST, OPTIONS");
+            Answer::from(problem).render(&ask, &shared.0.pages)
         }
     }
 }
@@ -143,7 +197,8 @@ async fn post(
         config.sites.get(&target.site).map(AsRef::as_ref)
     });
     if site.is_some_and(|site| judge(site, &own, request.headers()) == Provenance::Foreign) {
-        tracing::info!(site = %target.site, form = %target.form, outcome = "origin_refused", "submission");
+        let form = target.form.as_ref().map(FormId::as_str);
+        tracing::info!(site = %target.site, form, outcome = "origin_refused", "submission");
         return Answer::from(Problem::new(ProblemKind::OriginRefused)).render(&ask, &shared.0.pages);
     }
     let is_trusted = |address: &IpAddr| config.daemon.trusted_proxies.iter().any(|net| net.contains(address));
@@ -174,7 +229,8 @@ async fn lost(
         return options(&shared.0, site.map(AsRef::as_ref), &ask, &own, request.headers());
     }
     let quotas = site.map_or_else(submit::usual_quotas, |site| site.rate.clone());
-    let target = Target { address: path, site: site_id, form: form_id, quotas, published: None };
+    let form = Some(form_id);
+    let target = Target { address: path, site: site_id, form, quotas, published: None, shared: None };
     post(shared, config, target, ask, own, request, peer).await
 }
 

@@ -5,7 +5,6 @@ use minijinja::{Value, context};
 use super::form::FormPage;
 use super::words::Words;
 use crate::domain::bounds::Bounds;
-use crate::domain::control::is_control;
 use crate::domain::draft::{Draft, Entry};
 use crate::domain::form::{DateRules, Field, FieldKind, FileRules, NumberRules, TextRules};
 use crate::domain::pattern::Pattern;
@@ -230,7 +229,7 @@ fn undeclared(page: &FormPage<'_>, draft: &Draft) -> Vec<Field> {
         help: None,
     };
     let mut fields: Vec<Field> = Vec::new();
-    for entry in draft.entries.iter().filter(|entry| !is_control(&entry.name)) {
+    for entry in draft.entries.iter().filter(|entry| !page.form.is_control(&entry.name)) {
         if fields.iter().all(|field| field.name != entry.name) {
             let long = entry.value.contains('\n') || entry.value.len() > 80;
             let rules = TextRules::default();

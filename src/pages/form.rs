@@ -100,7 +100,7 @@ fn faults(messages: &[RenderedError], controls: &[Control]) -> Vec<Value> {
     messages.iter().map(fault).collect()
 }
 
-/// Hidden fields behind the key: the wish for a next page, hidden fields of the form, and undeclared fields that the
+/// Hidden fields behind the key: the wish for a next page, what selects the form, hidden fields of the form, and undeclared fields that the
 /// form keeps, so that nothing the page sent is lost on the way through an error.
 fn hidden(page: &FormPage<'_>) -> Vec<Value> {
     let pair = |name: &str, value: &str| context! { name => name, value => value };
@@ -111,6 +111,11 @@ fn hidden(page: &FormPage<'_>) -> Vec<Value> {
     }
     let sent_page = entries.iter().rev().find(|entry| entry.name == control::PAGE);
     pairs.extend(sent_page.map(|entry| pair(control::PAGE, &entry.value)));
+    for selector in &page.form.selectors {
+        // The page may stand at an address that finds its form by this field.
+        let sent = entries.iter().rev().find(|entry| entry.name == *selector);
+        pairs.extend(sent.map(|entry| pair(selector, &entry.value)));
+    }
     for field in &page.form.fields {
         if matches!(field.kind, FieldKind::Hidden(_)) {
             let value = entries.iter().rev().find(|entry| entry.name == field.name);
@@ -127,5 +132,5 @@ fn hidden(page: &FormPage<'_>) -> Vec<Value> {
 /// Whether a name is neither declared nor a control field.
 fn is_extra(form: &Form, name: &str) -> bool {
     let declared = form.field(name).is_some() || form.field(name.trim_end_matches("[]")).is_some();
-    !declared && !control::is_control(name)
+    !declared && !form.is_control(name)
 }

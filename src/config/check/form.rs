@@ -16,9 +16,35 @@ const MOST_DESTINATIONS: usize = 5;
 /// The languages that a tag may name.
 const TAGS: &[&str] = &["en", "ru", "de", "fr", "es"];
 
-/// The extra paths of the whole configuration, each with the form that has it.
+/// The extra and shared paths of the whole configuration, each with whom it belongs to.
 #[derive(Default)]
 pub(super) struct Paths(HashMap<String, String>);
+
+impl Paths {
+    /// Takes the path that `item` names for `owner`; `None` when it is none, or taken.
+    pub(super) fn claim(
+        &mut self,
+        table: &Table<'_>,
+        item: &Value<'_>,
+        owner: &str,
+        read: impl FnOnce(&str) -> Result<String, url::Fault>,
+    ) -> Option<String> {
+        let path = match read(item.text()?) {
+            Ok(path) => path,
+            Err((message, remedy)) => {
+                item.wrong(message, remedy);
+                return None;
+            }
+        };
+        if let Some(owner) = self.0.get(&path) {
+            let message = format!("the path {} stands twice in the configuration", quoted(&path));
+            item.wrong(message, format!("it belongs to {owner} already: choose another, or remove one"));
+            return None;
+        }
+        self.0.insert(path.clone(), format!("{owner} ({})", table.findings.place(&item.span())));
+        Some(path)
+    }
+}
 
 /// What a form needs to know of its site.
 pub(super) struct Surroundings<'s, 'd> {
@@ -49,6 +75,8 @@ pub(super) fn check(
     let accept_files = accept_files(&mut table, &declared);
     let own = format!("{}/{id}", around.site);
     let paths = table.take("paths").map(|value| extra_paths(&table, &value, &own, paths)).unwrap_or_default();
+    let unwrap = table.take("unwrap").and_then(|value| unwrap(&value));
+    let signature = table.take("signature_secret_file").and_then(|value| ground.secrets.of_signature(&value));
     let mut destinations = destinations(&mut table, around);
     for destination in &mut destinations {
         if let Target::Email(mail) = &mut destination.target {
@@ -69,6 +97,9 @@ pub(super) fn check(
         accept,
         accept_files,
         paths,
+        selectors: Vec::new(),
+        unwrap,
+        signature,
         destinations,
         success_url,
         consent,
@@ -138,27 +169,21 @@ fn accept_files(table: &mut Table<'_>, fields: &[Field]) -> bool {
     accept
 }
 
+/// The name of the object whose members are the fields.
+fn unwrap(value: &Value<'_>) -> Option<String> {
+    let name = value.line()?;
+    if name.contains(['[', ']']) {
+        value.wrong("`unwrap` is a name without brackets", "write `fields` for `fields[name]`");
+        return None;
+    }
+    Some(name.to_owned())
+}
+
 /// The further addresses of a form; each stands once in the whole configuration.
 fn extra_paths(table: &Table<'_>, value: &Value<'_>, form: &str, taken: &mut Paths) -> Vec<String> {
-    let mut paths = Vec::new();
-    for item in value.list().unwrap_or_default() {
-        let Some(text) = item.text() else { continue };
-        let path = match url::path(text) {
-            Ok(path) => path,
-            Err((message, remedy)) => {
-                item.wrong(message, remedy);
-                continue;
-            }
-        };
-        if let Some(owner) = taken.0.get(&path) {
-            let message = format!("the path {} stands twice in the configuration", quoted(&path));
-            item.wrong(message, format!("it belongs to {owner} already: choose another, or remove one"));
-            continue;
-        }
-        taken.0.insert(path.clone(), format!("form `{form}` ({})", table.findings.place(&item.span())));
-        paths.push(path);
-    }
-    paths
+    let owner = format!("form `{form}`");
+    let items = value.list().unwrap_or_default();
+    items.iter().filter_map(|item| taken.claim(table, item, &owner, url::path)).collect()
 }
 
 /// The destinations that a form names, or all of its site.

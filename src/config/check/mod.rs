@@ -11,6 +11,7 @@ mod field;
 mod form;
 mod limits;
 mod secret;
+mod shared_path;
 mod site;
 mod url;
 

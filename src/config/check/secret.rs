@@ -21,7 +21,7 @@ use super::super::value::Value;
 use crate::domain::digest::{RunningSum, Sha256Sum};
 use crate::domain::secret::Secret;
 
-/// Characters of a webhook's secret (contract 2.9).
+/// Characters of a secret that signs (contract 2.9).
 const LENGTH: RangeInclusive<usize> = 16..=256;
 /// The permission bit by which every user of the machine may read a file.
 const OTHERS_READ: u32 = 0o004;
@@ -77,12 +77,12 @@ impl<'a> Secrets<'a> {
                 return None;
             }
         };
-        if !LENGTH.contains(&text.chars().count()) {
-            let remedy = "take a random text of 16 to 256 characters, such as `openssl rand -hex 32` prints";
-            value.wrong("the secret is too short or too long", remedy);
-            return None;
-        }
-        Some(Secret::new(text))
+        sized(&value, text)
+    }
+
+    /// The secret that signs the bodies of a form, in the file that `value` names.
+    pub(super) fn of_signature(&self, value: &Value<'_>) -> Option<Secret> {
+        sized(value, self.read(value)?)
     }
 
     /// The text of the file that a value names.
@@ -120,4 +120,14 @@ impl<'a> Secrets<'a> {
         text.truncate(trimmed);
         Some(text)
     }
+}
+
+/// A secret that is long enough to be one.
+fn sized(value: &Value<'_>, text: String) -> Option<Secret> {
+    if !LENGTH.contains(&text.chars().count()) {
+        let remedy = "take a random text of 16 to 256 characters, such as `openssl rand -hex 32` prints";
+        value.wrong("the secret is too short or too long", remedy);
+        return None;
+    }
+    Some(Secret::new(text))
 }

@@ -9,7 +9,7 @@ use super::super::problem::quoted;
 use super::super::table::{Sheet, Table};
 use super::super::value::Value;
 use super::form::{self, Paths, Surroundings};
-use super::{Ground, destination};
+use super::{Ground, destination, shared_path};
 use crate::domain::form::{Field, Form, Site};
 use crate::domain::ids::{FormId, SiteId};
 use crate::domain::origin::OriginPattern;
@@ -36,7 +36,8 @@ pub(super) fn check(sheet: &Sheet<'_>, id: SiteId, file: &TextFile, ground: &Gro
     let locale = table.take("locale").and_then(|value| form::locale(&value));
     let (declared, lost) = destinations(&mut table, file, ground);
     let around = Surroundings { site: &id, locale, destinations: &declared, lost };
-    let forms = forms(&mut table, &around, ground, paths);
+    let mut forms = forms(&mut table, &around, ground, paths);
+    let shared_paths = shared_path::check(&mut table, &id, &mut forms, paths);
     table.finish();
     for destination in &declared {
         let goes_there = |form: &&Arc<Form>| form.destinations.iter().any(|d| d.id == destination.destination.id);
@@ -55,6 +56,7 @@ pub(super) fn check(sheet: &Sheet<'_>, id: SiteId, file: &TextFile, ground: &Gro
         rate,
         locale,
         destinations,
+        shared_paths,
         forms,
     }
 }

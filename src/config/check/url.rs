@@ -84,7 +84,8 @@ pub(super) fn path(path: &str) -> Result<String, Fault> {
     if path.ends_with('/') {
         return Err((
             "the path ends with `/`",
-            "leave the `/` at the end out: the form answers with and without it, and never at `/` itself",
+            "leave the `/` at the end out: the form answers with and without it; at `/` itself only a \
+             `[[shared_path]]` answers",
         ));
     }
     if path.strip_suffix(".json").is_some() {
@@ -93,10 +94,17 @@ pub(super) fn path(path: &str) -> Result<String, Fault> {
     if path.split('/').any(|part| matches!(part, "." | "..")) {
         return Err(("the path has a part `.` or `..`", "write the path that a browser makes of it"));
     }
-    if path == "/f" || path.starts_with("/f/") || matches!(path, "/formd.js" | "/healthz") {
-        return Err(("the path belongs to formd", "choose one outside `/f/`, `/formd.js` and `/healthz`"));
+    // `/f/KEY`, as some form services have it, can be none of formd's own addresses `/f/SITE/FORM`.
+    let own = path.strip_prefix("/f/").is_some_and(|rest| rest.contains('/'));
+    if own || matches!(path, "/f" | "/formd.js" | "/healthz") {
+        return Err(("the path belongs to formd", "choose one that is not `/f/SITE/FORM`, `/formd.js` or `/healthz`"));
     }
     Ok(path.to_owned())
+}
+
+/// An address that several forms share: also `/` itself, since pages made by some generators post there.
+pub(super) fn shared_path(path: &str) -> Result<String, Fault> {
+    if path == "/" { Ok(path.to_owned()) } else { self::path(path) }
 }
 
 /// The authority of an absolute URL.
@@ -147,6 +155,18 @@ mod tests {
         ] {
             assert!(reach(url).is_err(), "{url}");
         }
+    }
+
+    #[test]
+    fn a_path_of_another_service_fits_beside_formds_own() {
+        for good in ["/f/xyz", "/p/17/f/contact", "/s/abc", "/ajax/you@acme.example", "/v3/entry/a/b", "/submit"] {
+            assert!(path(good).is_ok() && shared_path(good).is_ok(), "{good}");
+        }
+        for bad in ["/f", "/f/acme/quote", "/f/acme/quote/form.json", "/healthz", "/f/", "//x", "/a/../b"] {
+            assert!(path(bad).is_err() && shared_path(bad).is_err(), "{bad}");
+        }
+        assert!(path("/").is_err());
+        assert_eq!(shared_path("/").as_deref(), Ok("/"));
     }
 
     #[test]

@@ -83,6 +83,10 @@ const NOTICES: Notices = Notices {
         title: "This form is closed",
         detail: "It takes no messages at the moment; yours was not kept. Please try again later or reach us another way.",
     },
+    signature: Notice {
+        title: "This form takes signed messages only",
+        detail: "The message does not carry a valid signature and was not kept. Please tell the site's owner.",
+    },
     origin_refused: Notice {
         title: "This page may not send here",
         detail: "The form does not accept messages from this website. Please use the form on its own page.",

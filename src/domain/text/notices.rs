@@ -18,6 +18,8 @@ pub struct Notices {
     pub files_too_large: Notice,
     /// 403: site or form is closed.
     pub form_closed: Notice,
+    /// 401: the body is not signed, or not by whom it must be.
+    pub signature: Notice,
     /// 403: the page's origin may not post here.
     pub origin_refused: Notice,
     /// 404: no such address.

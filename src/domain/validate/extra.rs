@@ -1,7 +1,6 @@
 //! What was sent under names that the form does not declare.
 
 use super::super::bounds::Bounds;
-use super::super::control;
 use super::super::draft::{Draft, Entry};
 use super::super::email;
 use super::super::form::{ExtraFields, Form};
@@ -15,7 +14,7 @@ pub(super) fn texts(form: &Form, bounds: &Bounds, draft: &Draft, findings: &mut 
     let mut names: Vec<&str> = Vec::new();
     for entry in &draft.entries {
         let name = entry.name.as_str();
-        if !control::is_control(name) && declared(form, name).is_none() && !names.contains(&name) {
+        if !form.is_control(name) && declared(form, name).is_none() && !names.contains(&name) {
             names.push(name);
         }
     }

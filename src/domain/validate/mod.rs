@@ -26,6 +26,7 @@ use super::submission::{AcceptedFile, Contents, KeptField, Role, Submission, Val
 
 /// Judges a draft. Errors come in the order of the form, then for undeclared fields in the sender's.
 pub fn validate(form: &Form, bounds: &Bounds, draft: &Draft) -> Result<Submission, Vec<FieldError>> {
+    let draft = &*draft.unwrapped(form.unwrap.as_deref());
     let mut findings = Findings::default();
     let mut budget = file::Budget::new(bounds);
     let sent = Sent::of(form, draft);

@@ -34,7 +34,7 @@ pub(super) fn single<'a>(entries: &[&'a Entry]) -> Result<&'a str, Fault> {
 pub(super) fn plain(entry: &Entry) -> Result<&str, Fault> {
     match entry.shape {
         Shape::Scalar => Ok(&entry.value),
-        Shape::Element | Shape::Nested => Err(Fault::Nested),
+        Shape::Element | Shape::Member | Shape::MemberElement | Shape::Nested => Err(Fault::Nested),
         Shape::Undecodable => Err(Fault::NotText),
     }
 }
@@ -43,7 +43,7 @@ pub(super) fn plain(entry: &Entry) -> Result<&str, Fault> {
 pub(super) fn element(entry: &Entry) -> Result<&str, Fault> {
     match entry.shape {
         Shape::Scalar | Shape::Element => Ok(&entry.value),
-        Shape::Nested => Err(Fault::Nested),
+        Shape::Member | Shape::MemberElement | Shape::Nested => Err(Fault::Nested),
         Shape::Undecodable => Err(Fault::NotText),
     }
 }

@@ -23,7 +23,7 @@ use bytes::Bytes;
 use http_body_util::Full;
 use hyper::header::{
     ALLOW, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, HeaderValue, LOCATION, REFERRER_POLICY,
-    RETRY_AFTER, VARY, X_CONTENT_TYPE_OPTIONS,
+    RETRY_AFTER, VARY, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
 };
 use hyper::{HeaderMap, StatusCode};
 
@@ -184,13 +184,17 @@ impl Answer {
     }
 }
 
-/// `Retry-After` and `Allow`.
+/// `Retry-After`, `Allow` and the challenge of a 401.
 fn problem_headers(problem: &Problem, headers: &mut HeaderMap) {
     if let Some(span) = problem.retry_after {
         headers.insert(RETRY_AFTER, HeaderValue::from(span.as_secs_ceil().max(1)));
     }
     if let Some(methods) = problem.allow {
         headers.insert(ALLOW, HeaderValue::from_static(methods));
+    }
+    if problem.kind == ProblemKind::Signature {
+        // Some clients take a 401 without a challenge for a broken answer (RFC 9110, 15.5.2).
+        headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("X-Form-Signature"));
     }
 }
 

@@ -13,6 +13,8 @@ pub(in crate::http) enum ProblemKind {
     Malformed,
     /// The submission key is none, or there are two.
     BadKey,
+    /// Not signed, or signed by somebody else.
+    Signature,
     /// Sent from a page of another site.
     OriginRefused,
     /// Site or form is closed.
@@ -52,6 +54,7 @@ impl ProblemKind {
             Self::BadRequest => (StatusCode::BAD_REQUEST, "bad_request"),
             Self::Malformed => (StatusCode::BAD_REQUEST, "malformed"),
             Self::BadKey => (StatusCode::BAD_REQUEST, "bad_key"),
+            Self::Signature => (StatusCode::UNAUTHORIZED, "signature"),
             Self::OriginRefused => (StatusCode::FORBIDDEN, "origin_refused"),
             Self::Closed => (StatusCode::FORBIDDEN, "form_closed"),
             Self::NotFound => (StatusCode::NOT_FOUND, "not_found"),
@@ -87,6 +90,7 @@ impl ProblemKind {
             Self::BadRequest => notices.bad_request,
             Self::Malformed => notices.malformed,
             Self::BadKey => notices.bad_key,
+            Self::Signature => notices.signature,
             Self::OriginRefused => notices.origin_refused,
             Self::Closed => notices.form_closed,
             Self::NotFound => notices.not_found,

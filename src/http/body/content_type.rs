@@ -1,4 +1,9 @@
-//! The `Content-Type` of a request: which of the three bodies it is.
+//! The `Content-Type` of a request: which of the three bodies it is, and in which charset.
+//!
+//! A boundary is read strictly, since readers that disagree on it see different bodies. A charset is read as the MIME
+//! Sniffing standard reads it: what is no parameter is skipped, and the first of several counts.
+
+use crate::domain::charset::{Charset, UnknownCharset};
 
 /// The three bodies a form takes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -7,17 +12,22 @@ pub(in crate::http) enum ContentType {
     Multipart {
         /// 1..=70 characters.
         boundary: String,
+        /// The charset it names.
+        charset: Option<Charset>,
     },
     /// `application/x-www-form-urlencoded`.
-    Urlencoded,
-    /// `application/json`.
+    Urlencoded {
+        /// The charset it names.
+        charset: Option<Charset>,
+    },
+    /// `application/json`, which is UTF-8 whatever it names.
     Json,
 }
 
 /// Why a `Content-Type` is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::http) enum ContentTypeError {
-    /// 415: none of the three.
+    /// 415: none of the three, or in a charset that forms are not sent in.
     Unsupported,
     /// 400: multipart without a boundary of 1..70 characters.
     BadBoundary,
@@ -27,20 +37,22 @@ pub(in crate::http) enum ContentTypeError {
 const LONGEST_BOUNDARY: usize = 70;
 
 impl ContentType {
-    /// Reads the header's value; its other parameters do not matter.
+    /// Reads the header's value; its other parameters do not matter. An empty charset says nothing.
     pub(in crate::http) fn parse(header: &[u8]) -> Result<Self, ContentTypeError> {
         let text = std::str::from_utf8(header).map_err(|_| ContentTypeError::Unsupported)?;
         let (essence, parameters) = text.split_once(';').unwrap_or((text, ""));
         match essence.trim().to_ascii_lowercase().as_str() {
-            "application/x-www-form-urlencoded" => Ok(Self::Urlencoded),
+            "application/x-www-form-urlencoded" => {
+                Ok(Self::Urlencoded { charset: charset(parameters).map_err(|_| ContentTypeError::Unsupported)? })
+            }
             "application/json" => Ok(Self::Json),
             "multipart/form-data" => {
                 let boundary = parameter(parameters, "boundary").ok_or(ContentTypeError::BadBoundary)?;
-                if is_boundary(&boundary) {
-                    Ok(Self::Multipart { boundary })
-                } else {
-                    Err(ContentTypeError::BadBoundary)
+                if !is_boundary(&boundary) {
+                    return Err(ContentTypeError::BadBoundary);
                 }
+                let charset = charset(parameters).map_err(|_| ContentTypeError::Unsupported)?;
+                Ok(Self::Multipart { boundary, charset })
             }
             _ => Err(ContentTypeError::Unsupported),
         }
@@ -55,7 +67,7 @@ fn is_boundary(text: &str) -> bool {
 }
 
 /// The value of the one parameter of this name; `None` when it is missing, doubled or not well formed.
-pub(super) fn parameter(text: &str, wanted: &str) -> Option<String> {
+fn parameter(text: &str, wanted: &str) -> Option<String> {
     let mut rest = text.trim_start();
     let mut found = None;
     while !rest.is_empty() {
@@ -73,6 +85,30 @@ pub(super) fn parameter(text: &str, wanted: &str) -> Option<String> {
         rest = if after.is_empty() { after } else { after.strip_prefix(';')?.trim_start() };
     }
     found
+}
+
+/// The charset among the parameters of a type; `None` where none is named.
+pub(super) fn charset(parameters: &str) -> Result<Option<Charset>, UnknownCharset> {
+    let mut rest = parameters;
+    while !rest.is_empty() {
+        let (name, after) = rest.split_at_checked(rest.find([';', '=']).unwrap_or(rest.len())).unwrap_or((rest, ""));
+        let Some(value) = after.strip_prefix('=') else {
+            rest = after.strip_prefix(';').unwrap_or_default();
+            continue;
+        };
+        let value = value.trim_start();
+        let (value, after) = match value.strip_prefix('"') {
+            Some(quoted) => unquote(quoted).unwrap_or_else(|| (quoted.to_owned(), "")),
+            None => (String::new(), value),
+        };
+        let (bare, after) = after.split_once(';').unwrap_or((after, ""));
+        let label = if value.is_empty() { bare.trim() } else { value.trim() };
+        if name.trim().eq_ignore_ascii_case("charset") && !label.is_empty() {
+            return Charset::parse(label).map(Some);
+        }
+        rest = after;
+    }
+    Ok(None)
 }
 
 /// The inside of a quoted string whose opening quote is gone, and what follows.
@@ -102,13 +138,37 @@ mod tests {
             ("multipart/form-data; boundary=X;", "X"),
         ] {
             let boundary = boundary.to_owned();
-            assert_eq!(ContentType::parse(header.as_bytes()), Ok(ContentType::Multipart { boundary }), "{header}");
+            let got = ContentType::parse(header.as_bytes());
+            let ok = matches!(&got, Ok(ContentType::Multipart { boundary: found, .. }) if *found == boundary);
+            assert!(ok, "{header}: {got:?}");
         }
-        assert_eq!(
-            ContentType::parse(b"application/x-www-form-urlencoded; charset=UTF-8"),
-            Ok(ContentType::Urlencoded)
-        );
         assert_eq!(ContentType::parse(b" Application/JSON "), Ok(ContentType::Json));
+    }
+
+    #[test]
+    fn the_charset_is_the_first_that_is_named() {
+        let utf8 = Some(Charset::UTF_8);
+        let cyrillic = Charset::parse("windows-1251").ok();
+        for (parameters, charset) in [
+            ("", None),
+            ("charset=", None),
+            ("charset=\"\"; charset=utf-8", utf8),
+            (" Charset=UTF-8", utf8),
+            ("charset = \"utf-8\"", utf8),
+            ("charset=windows-1251; charset=utf-8", cyrillic),
+            ("junk; charset=\"windows-1251\"junk", cyrillic),
+            ("format=flowed; x=\"a;charset=koi8-r\"; charset=cp1251", cyrillic),
+            ("charset=\"windows-1251", cyrillic),
+        ] {
+            let header = format!("application/x-www-form-urlencoded;{parameters}");
+            assert_eq!(ContentType::parse(header.as_bytes()), Ok(ContentType::Urlencoded { charset }), "{header}");
+        }
+        for header in
+            ["application/x-www-form-urlencoded; charset=utf-16", "multipart/form-data; boundary=X; charset=x"]
+        {
+            assert_eq!(ContentType::parse(header.as_bytes()), Err(ContentTypeError::Unsupported), "{header}");
+        }
+        assert_eq!(ContentType::parse(b"application/json; charset=utf-16"), Ok(ContentType::Json));
     }
 
     #[test]

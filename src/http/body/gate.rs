@@ -21,6 +21,7 @@ use futures_util::{Stream, StreamExt as _};
 use hyper::body::Body;
 use tokio::time::{Instant, Sleep, sleep_until};
 
+use super::watch::Watch;
 use super::{BodyError, Context};
 
 /// Most bytes of one piece.
@@ -76,6 +77,8 @@ struct Shared {
     flow: AtomicU8,
     /// Bytes that may still pass; `u64::MAX` for any number.
     budget: AtomicU64,
+    /// The first part that says something twice, counted from 1; `u64::MAX` for none.
+    doubled: AtomicU64,
 }
 
 /// Nothing passes.
@@ -88,7 +91,11 @@ const FREE: u8 = 2;
 impl Valve {
     /// A valve that lets all pass.
     pub(super) fn new() -> Self {
-        Self(Arc::new(Shared { flow: AtomicU8::new(FREE), budget: AtomicU64::new(u64::MAX) }))
+        Self(Arc::new(Shared {
+            flow: AtomicU8::new(FREE),
+            budget: AtomicU64::new(u64::MAX),
+            doubled: AtomicU64::new(u64::MAX),
+        }))
     }
 
     /// From here on a header is read: after `bytes` (and the piece that crosses them) the gate fails.
@@ -116,6 +123,16 @@ impl Valve {
             }
         })
         .await
+    }
+
+    /// Whether one of the first `parts` parts says something twice.
+    pub(super) fn is_doubled(&self, parts: u64) -> bool {
+        self.0.doubled.load(Ordering::Relaxed) <= parts
+    }
+
+    /// The gate tells which part says something twice.
+    fn tell(&self, doubled: Option<u64>) {
+        self.0.doubled.store(doubled.unwrap_or(u64::MAX), Ordering::Relaxed);
     }
 
     /// Whether a piece may pass now.
@@ -160,6 +177,8 @@ pub(super) struct Gate<B> {
     limit: u64,
     /// The parser's hand.
     valve: Valve,
+    /// Looks at the headers of parts, where there are parts.
+    watch: Option<Watch>,
     /// The clock of this body.
     pace: Pace,
 }
@@ -187,6 +206,7 @@ where
             size: 0,
             limit: context.limit,
             valve: Valve::new(),
+            watch: None,
             pace: Pace::new(context),
         }
     }
@@ -194,6 +214,11 @@ where
     /// The parser's hand, to be used while the gate is lent.
     pub(super) fn valve(&self) -> Valve {
         self.valve.clone()
+    }
+
+    /// From here on the parts between this boundary are looked at.
+    pub(super) fn watch(&mut self, boundary: &str) {
+        self.watch = Some(Watch::new(boundary));
     }
 
     /// Bytes that have arrived.
@@ -204,6 +229,7 @@ where
     /// Reads to the end and drops it: only then is the body complete.
     pub(super) async fn drain(&mut self) -> Result<(), GateError> {
         self.valve.free();
+        self.watch = None;
         while let Some(piece) = self.next().await {
             drop(piece?);
         }
@@ -274,6 +300,10 @@ where
             return Poll::Ready(None);
         }
         gate.pace.passed(piece.len() as u64);
+        if let Some(watch) = &mut gate.watch {
+            watch.see(&piece);
+            gate.valve.tell(watch.doubled());
+        }
         Poll::Ready(Some(gate.valve.pass(piece.len() as u64).map(|()| piece)))
     }
 }

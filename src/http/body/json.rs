@@ -1,8 +1,10 @@
 //! `application/json`: one flat object.
 //!
 //! Strings are taken as they are, numbers as they are written, `true` and `false` as words; `null` is absent. The
-//! strings of an array are its elements. Deeper things become a fault of their field. Duplicate names, which a
+//! strings of an array are its elements, the members of an object are named `OBJECT[NAME]`. Deeper things become a
+//! fault of their field. Duplicate names, which a
 //! parser would resolve silently, make the whole body malformed, and so does anything that is not JSON in UTF-8.
+//! A charset in the request's type or in a member `_charset_` says nothing here (RFC 8259, 8.1 and 11).
 
 use std::fmt;
 
@@ -12,10 +14,11 @@ use hyper::body::Body;
 use serde::de::{Deserializer as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::fields::Fields;
+use super::fields::{Fields, SentText};
 use super::gate::{BodyFault, Gate};
 use super::{BodyError, Context};
 use crate::domain::bounds::{Bounds, KIB};
+use crate::domain::charset::Charset;
 use crate::domain::control;
 use crate::domain::draft::Shape;
 use crate::domain::ids::SubmitKey;
@@ -44,7 +47,7 @@ where
         }
         text.extend_from_slice(&piece);
     }
-    parse(&text, Fields::new(context.bounds.clone()), &context.bounds)
+    parse(&text, Fields::new(context.bounds.clone(), Some(Charset::UTF_8)), &context.bounds)
 }
 
 /// Reads the text of a body.
@@ -71,6 +74,9 @@ fn member(fields: &mut Fields, name: &str, value: &RawValue, most: usize) -> Res
     if depth(value.get()) > DEEPEST {
         return Err(BodyError::Malformed("the JSON is nested too deeply"));
     }
+    if value.get().starts_with('{') {
+        return object(fields, name, value, most);
+    }
     if value.get().starts_with('[') {
         let elements = serde_json::Deserializer::from_str(value.get()).deserialize_seq(Elements(most));
         for element in elements.map_err(|_| NOT_JSON)?.ok_or(TOO_MANY)? {
@@ -81,18 +87,47 @@ fn member(fields: &mut Fields, name: &str, value: &RawValue, most: usize) -> Res
     scalar(fields, name, value, Shape::Scalar)
 }
 
+/// Adds the members of an object as `OBJECT[NAME]`: a form may choose to unwrap it.
+fn object(fields: &mut Fields, object: &str, value: &RawValue, most: usize) -> Result<(), BodyError> {
+    let members = serde_json::Deserializer::from_str(value.get()).deserialize_map(Members(most));
+    let members = members.map_err(|_| NOT_JSON)?.ok_or(TOO_MANY)?;
+    if members.iter().all(|(_, value)| value.get() == "null") {
+        return fields.text(object.to_owned(), "", Shape::Nested);
+    }
+    for (place, (name, value)) in members.iter().enumerate() {
+        if members.iter().take(place).any(|(other, _)| other == name) {
+            return Err(BodyError::Malformed("a name stands twice in a JSON object"));
+        }
+        let full = format!("{object}[{name}]");
+        if value.get().starts_with('[') {
+            let elements = serde_json::Deserializer::from_str(value.get()).deserialize_seq(Elements(most));
+            for element in elements.map_err(|_| NOT_JSON)?.ok_or(TOO_MANY)? {
+                scalar(fields, &full, element, Shape::MemberElement)?;
+            }
+        } else {
+            scalar(fields, &full, value, Shape::Member)?;
+        }
+    }
+    Ok(())
+}
+
 /// Adds one value that may have this shape, unless it is an object or an array.
 fn scalar(fields: &mut Fields, name: &str, value: &RawValue, shape: Shape) -> Result<(), BodyError> {
     let raw = value.get();
     match raw.as_bytes().first() {
         Some(b'n') => Ok(()),
-        Some(b'{' | b'[') => fields.text(name.to_owned(), "", Shape::Nested),
+        Some(b'{' | b'[') => text(fields, name, "", Shape::Nested),
         Some(b'"') => {
-            let text: String = serde_json::from_str(raw).map_err(|_| NOT_JSON)?;
-            fields.text(name.to_owned(), &text, shape)
+            let value: String = serde_json::from_str(raw).map_err(|_| NOT_JSON)?;
+            text(fields, name, &value, shape)
         }
-        _ => fields.text(name.to_owned(), raw, shape),
+        _ => text(fields, name, raw, shape),
     }
+}
+
+/// Adds one text.
+fn text(fields: &mut Fields, name: &str, value: &str, shape: Shape) -> Result<(), BodyError> {
+    fields.text(SentText { name: name.into(), value: value.into(), shape, charset: None })
 }
 
 /// How deep a valid JSON text is nested.
@@ -202,7 +237,8 @@ mod tests {
     /// Each entry as `name=value/shape`.
     fn read(json: &str) -> Result<Vec<String>, BodyError> {
         let bounds = Bounds::default();
-        let (draft, _) = parse(json.as_bytes(), Fields::new(Arc::new(bounds.clone())), &bounds)?.finish();
+        let (draft, _) =
+            parse(json.as_bytes(), Fields::new(Arc::new(bounds.clone()), Some(Charset::UTF_8)), &bounds)?.finish()?;
         Ok(draft.entries.iter().map(|e| format!("{}={}/{:?}", e.name, e.value, e.shape)).collect())
     }
 
@@ -211,7 +247,12 @@ mod tests {
         let json = "\u{feff}{\"a\": \"\\u0430\\r\\n\", \"n\": -1.50e+3, \"t\": true, \"f\": false, \"z\": null, \"_key\": \"k\"}";
         assert_eq!(read(json).unwrap(), ["a=а\n/Scalar", "n=-1.50e+3/Scalar", "t=true/Scalar", "f=false/Scalar"]);
         assert_eq!(read("{\"a\": [\"x\", 1, null], \"b\": []}").unwrap(), ["a=x/Element", "a=1/Element"]);
-        assert_eq!(read("{\"a\": {\"b\": 1}, \"c\": [[1]]}").unwrap(), ["a=/Nested", "c=/Nested"]);
+        assert_eq!(read("{\"a\": {\"b\": 1}, \"c\": [[1]]}").unwrap(), ["a[b]=1/Member", "c=/Nested"]);
+        assert_eq!(
+            read("{\"a\": {\"b\": [1, \"x\"], \"c\": {\"d\": 1}, \"_key\": 1, \"e\": null}}").unwrap(),
+            ["a[b]=1/MemberElement", "a[b]=x/MemberElement", "a[c]=/Nested", "a[_key]=1/Member"]
+        );
+        assert_eq!(read("{\"a\": {}, \"b\": {\"c\": null}}").unwrap(), ["a=/Nested", "b=/Nested"]);
         assert_eq!(read(" {} ").unwrap(), Vec::<String>::new());
     }
 
@@ -219,7 +260,7 @@ mod tests {
     fn what_is_not_one_object_is_malformed() {
         let deep = format!("{{\"a\": {}{}}}", "[".repeat(5000), "]".repeat(5000));
         let bad =
-            ["", "[]", "1", "{\"a\":1,}", "{\"a\":1} x", "{\"a\":1,\"a\":1}", "{\"a\":\"\\ud800\"}", "{'a':1}", &deep];
+            ["", "[]", "1", "{\"a\":1,}", "{\"a\":1} x", "{\"a\":1,\"a\":1}", "{\"o\":{\"a\":1,\"a\":1}}", "{\"a\":\"\\ud800\"}", "{'a':1}", &deep];
         for json in bad {
             assert!(matches!(read(json), Err(BodyError::Malformed(_))), "{json:.40}");
         }

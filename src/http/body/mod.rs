@@ -23,8 +23,10 @@ mod gate;
 mod json;
 mod multipart;
 mod replay;
+mod spool;
 mod upload;
 mod urlencoded;
+mod watch;
 
 use std::sync::Arc;
 
@@ -33,6 +35,7 @@ use hyper::body::Body;
 
 pub(super) use content_type::{ContentType, ContentTypeError};
 pub(super) use replay::{Extent, Replayed};
+pub(super) use spool::{SignedError, read_signed};
 
 use crate::clock::Clock;
 use crate::domain::bounds::Bounds;
@@ -97,12 +100,12 @@ where
 {
     let mut gate = Gate::new(body, context);
     let (fields, parts) = match content_type {
-        ContentType::Multipart { boundary } => multipart::read(&mut gate, boundary, context).await?,
-        ContentType::Urlencoded => (urlencoded::read(&mut gate, context).await?, Vec::new()),
+        ContentType::Multipart { boundary, charset } => multipart::read(&mut gate, boundary, *charset, context).await?,
+        ContentType::Urlencoded { charset } => (urlencoded::read(&mut gate, *charset, context).await?, Vec::new()),
         ContentType::Json => (json::read(&mut gate, context).await?, Vec::new()),
     };
     gate.drain().await?;
-    let (draft, key) = fields.finish();
+    let (draft, key) = fields.finish()?;
     Ok(Received { draft, parts, key, size: gate.size() })
 }
 

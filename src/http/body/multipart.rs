@@ -4,15 +4,18 @@
 //! * Files go to their `.part` as they arrive. Of a file larger than any may be, and of those beyond the most that
 //!   any submission may have, the bytes are only counted: validation refuses them at their field.
 //! * A file input without a name and without bytes is no file.
+//! * Parts in parts and transfer encodings other than the identities are refused (415), as the HTML standard writes
+//!   neither; so is a part that says twice what it is (400).
 //! * Nothing is decided before the closing delimiter: a body that was cut is malformed.
 
 use bytes::Bytes;
 use futures_util::{FutureExt as _, StreamExt as _};
 use hyper::body::Body;
+use hyper::header::HeaderValue;
 use multer::{Field, Multipart};
 
-use super::content_type::parameter;
-use super::fields::Fields;
+use super::content_type::charset;
+use super::fields::{Fields, SentFile, SentText};
 use super::gate::{BodyFault, Gate, GateError, Valve};
 use super::upload::Upload;
 use super::{BodyError, Context};
@@ -20,10 +23,9 @@ use crate::domain::bounds::Bounds;
 use crate::domain::charset::{Charset, UnknownCharset};
 use crate::domain::control;
 use crate::domain::digest::Sha256Sum;
-use crate::domain::disposition::{self, Disposition};
-use crate::domain::draft::DraftFile;
+use crate::domain::disposition::{self, Disposition, SentName};
+use crate::domain::draft::Shape;
 use crate::domain::filekind::{Close, Sniffed};
-use crate::domain::filename;
 use crate::domain::ids::SubmitKey;
 use crate::store::PartFile;
 
@@ -34,6 +36,7 @@ const DELIMITER: u64 = 256;
 pub(super) async fn read<B>(
     gate: &mut Gate<B>,
     boundary: &str,
+    charset: Option<Charset>,
     context: &Context,
 ) -> Result<(Fields, Vec<PartFile>), BodyError>
 where
@@ -42,8 +45,9 @@ where
 {
     let bounds = &context.bounds;
     let hand = gate.valve();
+    gate.watch(boundary);
     let mut form = Multipart::new(gate, boundary);
-    let mut fields = Fields::new(bounds.clone());
+    let mut fields = Fields::new(bounds.clone(), charset);
     let (mut files, mut parts) = (Vec::new(), 0);
     loop {
         hand.header(bounds.part_header.saturating_add(DELIMITER));
@@ -53,16 +57,19 @@ where
         if parts > bounds.parts {
             return Err(BodyError::TooMuch("more parts than allowed"));
         }
+        if hand.is_doubled(parts) {
+            return Err(BodyError::Malformed("a line stands twice in the header of a part"));
+        }
         match head(&field, bounds)? {
             Head { disposition: Disposition::Field { name }, charset } => {
                 let value = value(&mut field, bounds, &hand).await?;
-                fields.bytes(name, &value, charset)?;
+                fields.text(SentText { name, value, shape: Shape::Scalar, charset })?;
             }
             Head { disposition: Disposition::File { name, filename }, .. } => {
                 let chosen = if fields.files() < bounds.max_files {
-                    file(&mut field, name, &filename, context, &hand).await?.map(|(file, part)| (file, Some(part)))
+                    file(&mut field, name, filename, context, &hand).await?.map(|(file, part)| (file, Some(part)))
                 } else {
-                    surplus(&mut field, name, &filename, &hand).await?.map(|file| (file, None))
+                    surplus(&mut field, name, filename, &hand).await?.map(|file| (file, None))
                 };
                 if let Some((file, part)) = chosen {
                     fields.file(file);
@@ -78,8 +85,8 @@ where
 struct Head {
     /// Field or file, and its name.
     disposition: Disposition,
-    /// How a value is written.
-    charset: Charset,
+    /// The charset that it names for its value.
+    charset: Option<Charset>,
 }
 
 /// Reads the header of a part. multer keeps the last of equal lines and has refused what is no header at all.
@@ -89,23 +96,23 @@ fn head(field: &Field<'_>, bounds: &Bounds) -> Result<Head, BodyError> {
     if size > bounds.part_header {
         return Err(GateError::HeaderTooLong.into());
     }
-    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default().trim();
-    let encoding = text("content-transfer-encoding").to_ascii_lowercase();
-    if !matches!(encoding.as_str(), "" | "7bit" | "8bit" | "binary") {
+    let bytes = |name: &str| headers.get(name).map(HeaderValue::as_bytes).unwrap_or_default();
+    let encoding = bytes("content-transfer-encoding").trim_ascii().to_ascii_lowercase();
+    if !matches!(encoding.as_slice(), b"" | b"7bit" | b"8bit" | b"binary") {
         return Err(BodyError::Unsupported("a part with a content transfer encoding"));
     }
-    let (essence, parameters) = text("content-type").split_once(';').unwrap_or((text("content-type"), ""));
+    // Other parameters may hold a name in any charset.
+    let content_type = String::from_utf8_lossy(bytes("content-type"));
+    let (essence, parameters) = content_type.split_once(';').unwrap_or((&content_type, ""));
     if essence.trim().get(..10).is_some_and(|start| start.eq_ignore_ascii_case("multipart/")) {
         return Err(BodyError::Unsupported("a part that holds parts"));
     }
-    let header = headers.get("content-disposition").map(hyper::header::HeaderValue::as_bytes).unwrap_or_default();
-    let disposition = disposition::parse(header)
+    let disposition = disposition::parse(bytes("content-disposition"))
         .map_err(|_| BodyError::Malformed("a part without a readable `Content-Disposition: form-data` header"))?;
-    let label = parameter(parameters, "charset").filter(|label| !label.trim().is_empty());
-    let charset = match (label.map_or(Ok(Charset::UTF_8), |label| Charset::parse(&label)), &disposition) {
+    let charset = match (charset(parameters), &disposition) {
         (Ok(charset), _) => charset,
         // A file is kept as its bytes are.
-        (Err(UnknownCharset), Disposition::File { .. }) => Charset::UTF_8,
+        (Err(UnknownCharset), Disposition::File { .. }) => None,
         (Err(UnknownCharset), Disposition::Field { .. }) => {
             return Err(BodyError::Unsupported("a part in a charset that no form is sent in"));
         }
@@ -128,11 +135,11 @@ async fn value(field: &mut Field<'_>, bounds: &Bounds, hand: &Valve) -> Result<V
 /// Receives a file; `None` for an input in which none was chosen.
 async fn file(
     field: &mut Field<'_>,
-    name: String,
-    filename: &str,
+    name: Vec<u8>,
+    filename: SentName,
     context: &Context,
     hand: &Valve,
-) -> Result<Option<(DraftFile, PartFile)>, BodyError> {
+) -> Result<Option<(SentFile, PartFile)>, BodyError> {
     let mut upload = Upload::new(context);
     while let Some(piece) = chunk(field, hand).await? {
         upload.write(&piece).await?;
@@ -142,29 +149,24 @@ async fn file(
         return Ok(None);
     }
     let (part, sniffed) = upload.finish().await?;
-    let file = DraftFile { field: name, name: filename::clean(filename), size, sha256: part.sha256(), sniffed };
+    let file = SentFile { field: name, filename, size, sha256: part.sha256(), sniffed };
     Ok(Some((file, part)))
 }
 
 /// Counts a file beyond the most that a submission may have.
 async fn surplus(
     field: &mut Field<'_>,
-    name: String,
-    filename: &str,
+    name: Vec<u8>,
+    filename: SentName,
     hand: &Valve,
-) -> Result<Option<DraftFile>, BodyError> {
+) -> Result<Option<SentFile>, BodyError> {
     let mut size = 0;
     while let Some(piece) = chunk(field, hand).await? {
         size += piece.len() as u64;
     }
-    let file = DraftFile {
-        field: name,
-        name: filename::clean(filename),
-        size,
-        sha256: Sha256Sum::of(b""),
-        sniffed: Sniffed::Refused(Close::Unknown),
-    };
-    Ok((size > 0 || !filename.is_empty()).then_some(file))
+    let is_chosen = size > 0 || !filename.is_empty();
+    let (sha256, sniffed) = (Sha256Sum::of(b""), Sniffed::Refused(Close::Unknown));
+    Ok(is_chosen.then_some(SentFile { field: name, filename, size, sha256, sniffed }))
 }
 
 /// The next bytes of a part; `None` at its end.
@@ -196,7 +198,7 @@ pub(super) fn early_key(boundary: &str, prefix: Bytes, bounds: &Bounds) -> Optio
         for _ in 0..bounds.parts {
             let mut field = form.next_field().await.ok()??;
             match head(&field, bounds).ok()?.disposition {
-                Disposition::Field { name } if name == control::KEY => {
+                Disposition::Field { name } if name == control::KEY.as_bytes() => {
                     let value = value(&mut field, bounds, &hand).await.ok()?;
                     return SubmitKey::parse(std::str::from_utf8(&value).ok()?).ok()?;
                 }

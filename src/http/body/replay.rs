@@ -72,10 +72,10 @@ where
 /// The key in the beginning of a body; `None` when it does not stand there, is not whole, or is none.
 fn early_key(content_type: &ContentType, prefix: &Bytes, extent: Extent, context: &Context) -> Option<SubmitKey> {
     match content_type {
-        ContentType::Multipart { boundary } => multipart::early_key(boundary, prefix.clone(), &context.bounds),
+        ContentType::Multipart { boundary, .. } => multipart::early_key(boundary, prefix.clone(), &context.bounds),
         ContentType::Json => json::early_key(prefix),
-        ContentType::Urlencoded => {
-            let mut pairs = Pairs::new(Fields::new(context.bounds.clone()), &context.bounds);
+        ContentType::Urlencoded { charset } => {
+            let mut pairs = Pairs::new(Fields::new(context.bounds.clone(), *charset), &context.bounds);
             pairs.push(prefix).ok()?;
             match extent {
                 Extent::Whole => pairs.finish().ok()?.key().cloned(),

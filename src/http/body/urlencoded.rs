@@ -1,25 +1,30 @@
 //! `application/x-www-form-urlencoded`, as the URL standard parses it, but strict where that would replace bytes.
 //!
-//! Pairs are decoded as they arrive; only the one under way is kept.
+//! Pairs are percent-decoded as they arrive; which text their bytes are is decided at the end of the body.
 
 use bytes::Bytes;
 use futures_util::StreamExt as _;
 use hyper::body::Body;
 
-use super::fields::Fields;
+use super::fields::{Fields, SentText};
 use super::gate::{BodyFault, Gate};
 use super::{BodyError, Context};
 use crate::domain::bounds::Bounds;
 use crate::domain::charset::Charset;
 use crate::domain::disposition::hex_pair;
+use crate::domain::draft::Shape;
 
 /// Reads a whole body.
-pub(super) async fn read<B>(gate: &mut Gate<B>, context: &Context) -> Result<Fields, BodyError>
+pub(super) async fn read<B>(
+    gate: &mut Gate<B>,
+    charset: Option<Charset>,
+    context: &Context,
+) -> Result<Fields, BodyError>
 where
     B: Body<Data = Bytes> + Unpin,
     B::Error: Into<BodyFault>,
 {
-    let mut pairs = Pairs::new(Fields::new(context.bounds.clone()), &context.bounds);
+    let mut pairs = Pairs::new(Fields::new(context.bounds.clone(), charset), &context.bounds);
     while let Some(piece) = gate.next().await {
         pairs.push(&piece?)?;
     }
@@ -83,10 +88,9 @@ impl Pairs {
         }
         let mut halves = self.waiting.splitn(2, |&b| b == b'=');
         let (name, value) = (halves.next().unwrap_or_default(), halves.next().unwrap_or_default());
-        let name = String::from_utf8(decode(name)).map_err(|_| BodyError::Malformed("a field's name is not UTF-8"))?;
-        let value = decode(value);
+        let text = SentText { name: decode(name), value: decode(value), shape: Shape::Scalar, charset: None };
         self.waiting.clear();
-        self.fields.bytes(name, &value, Charset::UTF_8)
+        self.fields.text(text)
     }
 }
 

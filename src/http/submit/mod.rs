@@ -12,6 +12,8 @@ mod handover;
 mod limit;
 mod over;
 mod refuse;
+mod shared;
+mod signed;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -23,23 +25,28 @@ use hyper::http::request::Parts;
 use hyper::{HeaderMap, Request};
 use tokio::time::timeout;
 
+use super::Inner;
 use super::answer::{Accepted, Answer, Ask, Format, Novelty, Problem, ProblemKind, allowed};
-use super::body::{self, ContentType, ContentTypeError, Received};
+use super::body::{self, ContentType, ContentTypeError, Received, SignedError};
 use super::budget::{Charged, Hold};
 use super::client_ip::Client;
 use super::cors::Own;
 use super::rate::Rate;
 use super::server::Reply;
-use super::{Inner, Shared};
 use crate::clock::Clock;
 use crate::domain::bounds::{Bounds, KIB};
 use crate::domain::digest::hex;
 use crate::domain::draft::Draft;
+use crate::domain::form::Site;
 use crate::domain::ids::{FormId, ReceiptId, SiteId, SubmitKey};
 use crate::domain::quota::Quota;
 use crate::domain::receipt::Outcome;
+use crate::domain::shared_path::SharedPath;
+use crate::domain::signature::Signature;
+use crate::domain::text::Language;
 use crate::domain::time::Span;
 use crate::intake::{Arrival, Published};
+use signed::Signing;
 
 /// A rest of a refused body that is read so that the connection can stay.
 const SMALL_REST: u64 = 64 * KIB;
@@ -51,16 +58,29 @@ const SOON: Span = Span::from_secs(5);
 /// Where a submission goes.
 #[derive(Debug)]
 pub(super) struct Target {
-    /// The address posted to.
+    /// The address under which its receipt is remembered.
     pub(super) address: String,
     /// Its site.
     pub(super) site: SiteId,
-    /// Its form.
-    pub(super) form: FormId,
+    /// Its form; `None` until the body says which one of an address that forms share.
+    pub(super) form: Option<FormId>,
     /// The site's limits.
     pub(super) quotas: Vec<Quota>,
-    /// The published form; `None` when the configuration lost it.
+    /// The published form; `None` when the configuration lost it, or it is not known yet.
     pub(super) published: Option<Published>,
+    /// The address that forms share, where it was posted to one.
+    pub(super) shared: Option<Shared>,
+}
+
+/// An address that forms of a site share.
+#[derive(Debug)]
+pub(super) struct Shared {
+    /// The site.
+    pub(super) site: Arc<Site>,
+    /// The address.
+    pub(super) path: Arc<SharedPath>,
+    /// The language where a form leaves it to the visitor.
+    pub(super) visitor: Language,
 }
 
 /// Who submits, and how the answer is wanted.
@@ -86,22 +106,24 @@ pub(super) fn usual_quotas() -> Vec<Quota> {
 
 /// Takes a submission and answers it.
 pub(super) async fn submit(
-    shared: &Shared,
+    shared: &super::Shared,
     bounds: &Bounds,
     target: Target,
     visit: Visit,
     request: Request<Incoming>,
 ) -> Reply {
     let started = Instant::now();
-    let bounds = Arc::new(if target.published.is_some() { bounds.clone() } else { Bounds::default() });
+    let is_declared = target.published.is_some() || target.shared.is_some();
+    let bounds = Arc::new(if is_declared { bounds.clone() } else { Bounds::default() });
     let hold = Hold::new(&shared.0.values);
     let inner = &shared.0;
     let rate = Rate::Within(None);
-    let mut course = Course { inner, bounds, target, visit, hold, rate, size: 0, connection: Connection::Stays };
+    let (connection, signature) = (Connection::Stays, None);
+    let mut course = Course { inner, bounds, target, visit, hold, rate, size: 0, connection, signature };
     let answer = course.run(request).await.unwrap_or_else(Answer::Refused);
     tracing::info!(
         site = %course.target.site,
-        form = %course.target.form,
+        form = course.target.form.as_ref().map(FormId::as_str),
         bytes = course.size,
         milliseconds = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
         outcome = answer.code(),
@@ -142,6 +164,8 @@ struct Course<'a> {
     size: u64,
     /// What becomes of the connection.
     connection: Connection,
+    /// The signature that the head claims.
+    signature: Option<Signature>,
 }
 
 /// The body as it is read.
@@ -151,6 +175,7 @@ impl Course<'_> {
     /// The line, from the head to the outcome.
     async fn run(&mut self, request: Request<Incoming>) -> Result<Answer, Problem> {
         let (head, body) = request.into_parts();
+        self.signature = signed::claimed(&head.headers);
         let admitted = match self.admit(&head, &body).await {
             Ok(content_type) => header_key(&head.headers).map(|key| (content_type, key)),
             Err(problem) => Err(problem),
@@ -167,6 +192,7 @@ impl Course<'_> {
         match self.rate {
             Rate::Within(_) => {
                 let received = self.read(&content_type, body).await?;
+                self.find_form(&received.draft)?;
                 self.accept(received, key).await
             }
             Rate::Over { retry_after, .. } => self.repeat(&content_type, body, key, retry_after).await,
@@ -195,8 +221,11 @@ impl Course<'_> {
 
     /// Most bytes of the whole body.
     fn limit(&self) -> u64 {
-        let form = self.target.published.as_ref().map(|published| published.form.as_ref());
-        limit::body_limit(form, &self.bounds)
+        let of = |form| limit::body_limit(form, &self.bounds);
+        match &self.target.shared {
+            Some(shared) => shared.forms().map(|form| of(Some(form))).max().unwrap_or_else(|| of(None)),
+            None => of(self.target.published.as_ref().map(|published| published.form.as_ref())),
+        }
     }
 
     /// Refuses while the disk is below its reserve. An unreadable figure passes: the write itself will tell.
@@ -240,29 +269,38 @@ impl Course<'_> {
         B: Body<Data = bytes::Bytes> + Send + Unpin,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
-        match body::read(content_type, body, &self.context()).await {
+        let context = self.context();
+        let read = match self.signing() {
+            Signing::NotAsked => body::read(content_type, body, &context).await.map_err(SignedError::Body),
+            Signing::Missing => Err(SignedError::Forged),
+            Signing::Claimed(secret, claimed) => {
+                body::read_signed(content_type, body, &context, (secret, claimed)).await
+            }
+        };
+        let problem = match read {
             Ok(received) => {
                 self.size = received.size;
-                Ok(received)
+                return Ok(received);
             }
-            Err(error) => {
-                self.connection = Connection::Ends;
-                Err(self.refuse_body(error))
-            }
-        }
+            Err(SignedError::Forged) => Problem::new(ProblemKind::Signature),
+            Err(SignedError::Body(error)) => self.refuse_body(error),
+        };
+        self.connection = Connection::Ends;
+        Err(problem)
     }
 
     /// Hands a complete body over and waits for its outcome.
     async fn accept(&self, received: Received, header: Option<SubmitKey>) -> Result<Answer, Problem> {
         let Received { draft, parts, key, size: _ } = received;
         let key = agree(header, key)?;
+        let form = self.target.form.clone().ok_or_else(|| Problem::new(ProblemKind::NotFound))?;
         let next = self.next(&draft);
         // A page shows the form again with what was sent; JSON needs no copy of it.
         let shown = (self.visit.ask.format == Format::Page).then(|| draft.clone());
         let arrival = Arrival {
             address: self.target.address.clone(),
             site: self.target.site.clone(),
-            form: self.target.form.clone(),
+            form,
             published: self.target.published.clone(),
             key: key.clone(),
             client: self.visit.client.to_string(),

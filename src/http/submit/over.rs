@@ -7,9 +7,9 @@
 use hyper::body::Body;
 use tokio::task::spawn_blocking;
 
-use super::{Connection, Course, Novelty, Problem, ProblemKind, Stream, accepted, agree};
+use super::{Connection, Course, Novelty, Problem, ProblemKind, Signing, Stream, accepted, agree};
 use crate::domain::draft::Draft;
-use crate::domain::ids::SubmitKey;
+use crate::domain::ids::{FormId, SubmitKey};
 use crate::domain::time::Span;
 use crate::http::answer::{Answer, Format};
 use crate::http::body::{ContentType, Extent, Received, Replayed};
@@ -25,6 +25,14 @@ struct Kept {
     key: Option<SubmitKey>,
 }
 
+/// A key that was used before.
+struct Known {
+    /// The key.
+    key: SubmitKey,
+    /// What became of it, by the forms it was used in.
+    receipts: Vec<(FormId, KnownKey)>,
+}
+
 impl Course<'_> {
     /// Answers a repeat; anything else is refused until `retry_after`.
     pub(super) async fn repeat(
@@ -35,9 +43,14 @@ impl Course<'_> {
         retry_after: Span,
     ) -> Result<Answer, Problem> {
         if let Some(key) = header {
-            if let Some(known) = self.find_known(key.clone()).await? {
-                return self.settle(content_type, body, (key, known), retry_after).await;
+            if let Some(known) = self.find_known(key).await? {
+                return self.settle(content_type, body, known, retry_after).await;
             }
+            self.connection = Connection::Ends;
+            return Err(self.too_many(retry_after, None));
+        }
+        if !matches!(self.signing(), Signing::NotAsked) {
+            // Nothing of a body may be read before its signature is verified.
             self.connection = Connection::Ends;
             return Err(self.too_many(retry_after, None));
         }
@@ -50,9 +63,9 @@ impl Course<'_> {
             }
         };
         if let Some(key) = ahead.early_key(content_type, &context)
-            && let Some(known) = self.find_known(key.clone()).await?
+            && let Some(known) = self.find_known(key).await?
         {
-            return self.settle(content_type, ahead, (key, known), retry_after).await;
+            return self.settle(content_type, ahead, known, retry_after).await;
         }
         let kept = match ahead.extent() {
             Extent::Whole => self.text_of(content_type, ahead).await,
@@ -64,10 +77,18 @@ impl Course<'_> {
         Err(self.too_many(retry_after, kept))
     }
 
-    /// The receipt that this key has in this form.
-    async fn find_known(&self, key: SubmitKey) -> Result<Option<KnownKey>, Problem> {
-        let (store, site, form) = (self.inner.store.clone(), self.target.site.clone(), self.target.form.clone());
-        self.ask_store(move || intake::find_known(&store, &site, &form, &key)).await
+    /// The receipts that this key has in this form, or in those that share the address.
+    async fn find_known(&self, key: SubmitKey) -> Result<Option<Known>, Problem> {
+        let (store, site, forms) = (self.inner.store.clone(), self.target.site.clone(), self.target.candidates());
+        let find = move || {
+            let mut receipts = Vec::new();
+            for form in forms {
+                let found = intake::find_known(&store, &site, &form, &key)?;
+                receipts.extend(found.map(|receipt| (form, receipt)));
+            }
+            Ok((!receipts.is_empty()).then_some(Known { key, receipts }))
+        };
+        self.ask_store(find).await
     }
 
     /// Reads the body of a known key; answers when it repeats exactly what was accepted.
@@ -75,7 +96,7 @@ impl Course<'_> {
         &mut self,
         content_type: &ContentType,
         body: B,
-        (key, known): (SubmitKey, KnownKey),
+        known: Known,
         retry_after: Span,
     ) -> Result<Answer, Problem>
     where
@@ -83,11 +104,16 @@ impl Course<'_> {
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
         let Received { draft, parts, key: field, size: _ } = self.read(content_type, body).await?;
-        agree(Some(key), field)?;
+        agree(Some(known.key), field)?;
+        self.find_form(&draft)?;
+        let its = |(form, _): &(FormId, KnownKey)| self.target.form.as_ref() == Some(form);
+        let Some((_, receipt)) = known.receipts.into_iter().find(its) else {
+            return Err(self.too_many(retry_after, None));
+        };
         let next = self.next(&draft);
         let store = self.inner.store.clone();
         let find = move || {
-            let found = intake::find_repeat(&store, known, &draft);
+            let found = intake::find_repeat(&store, receipt, &draft);
             // Removing the `.part` files touches the disk, so it belongs on this thread.
             drop(parts);
             Ok(found)
@@ -116,10 +142,13 @@ impl Course<'_> {
 
     /// The visitor's text, where a browser sent it whole and urlencoded.
     async fn text_of(&mut self, content_type: &ContentType, whole: Replayed<Stream>) -> Option<Kept> {
-        if *content_type != ContentType::Urlencoded || self.visit.ask.format == Format::Json {
+        if !matches!(content_type, ContentType::Urlencoded { .. }) || self.visit.ask.format == Format::Json {
             return None;
         }
-        self.read(content_type, whole).await.ok().map(|received| Kept { draft: received.draft, key: received.key })
+        let Received { draft, key, .. } = self.read(content_type, whole).await.ok()?;
+        // A text that names no form cannot be shown in one.
+        self.find_form(&draft).ok()?;
+        Some(Kept { draft, key })
     }
 
     /// 429, with the text where it is there.

@@ -80,9 +80,11 @@ impl Course<'_> {
         Problem { messages, again, ..Problem::new(kind) }
     }
 
-    /// The form with what was sent, under its key or a fresh one. `None` where there is no form any more.
+    /// The form with what was sent, under its key or a fresh one. `None` where there is no form any more, or where a
+    /// browser could not send it.
     pub(super) fn form_again(&self, draft: Draft, key: Option<SubmitKey>, button: Button) -> Option<Box<FormAgain>> {
-        let Published { site, form } = self.target.published.clone()?;
+        let Published { site, form } = self.target.published.clone().filter(|to| to.form.signature.is_none())?;
+        let draft = draft.unwrapped(form.unwrap.as_deref()).into_owned();
         Some(Box::new(FormAgain {
             form,
             key: key.map_or_else(|| fresh_key(&self.inner.clock), |key| key.as_str().to_owned()),

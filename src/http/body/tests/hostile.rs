@@ -130,7 +130,7 @@ fn a_reading_can_move_between_threads() {
         reading
     }
     let world = World::new();
-    let kind = ContentType::Urlencoded;
+    let kind = URLENCODED;
     let (body, _) = Endless::new("a=1", "b", 1, End::Regular);
     let received = runtime().block_on(movable(read(&kind, body, &world.context))).unwrap();
     assert_eq!(entries(&received.draft), ["a=1b"]);
@@ -139,7 +139,7 @@ fn a_reading_can_move_between_threads() {
 #[test]
 fn a_body_that_does_not_go_on_is_too_slow() {
     let world = World::new().with(|bounds| bounds.body_time = crate::domain::time::Span::from_millis(60));
-    for kind in [multipart(), ContentType::Urlencoded, ContentType::Json] {
+    for kind in [multipart(), URLENCODED, ContentType::Json] {
         let (body, _) = Endless::new("", "a", 1, End::Silence);
         assert!(matches!(runtime().block_on(read(&kind, body, &world.context)), Err(BodyError::TooSlow)));
     }
