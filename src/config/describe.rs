@@ -8,7 +8,9 @@ use super::{Config, Daemon, Listen, LogFormat, Source, Transport};
 use crate::domain::bounds::Bounds;
 use crate::domain::form::{Destination, ExtraFields, Field, FieldKind, Form, Site, Target, TextRules};
 use crate::domain::quota::Quota;
+use crate::domain::response::{JsonTemplate, Response};
 use crate::domain::shared_path::Values;
+use crate::domain::text::Language;
 
 /// Lines of a description.
 #[derive(Default)]
@@ -166,6 +168,12 @@ fn site(lines: &mut Lines, site: &Site) {
     lines.set("retention_days", site.retention_days);
     lines.list("rate", site.rate.iter().map(|Quota { count, span }| format!("{count}/{span}")));
     lines.text("locale", site.locale.map_or("auto", |language| language.tag()));
+    for language in Language::ALL {
+        if let Some(own) = site.texts.get(&language) {
+            lines.header(&format!("[texts.{}]", language.tag()));
+            own.iter().for_each(|(name, text)| lines.text(name, text));
+        }
+    }
     for destination in &site.destinations {
         lines.header("[[destination]]");
         self::destination(lines, destination);
@@ -229,9 +237,26 @@ fn form(lines: &mut Lines, form: &Form) {
         ExtraFields::Reject => "reject",
     };
     lines.text("extra_fields", extra);
+    response(lines, &form.response);
     for field in &form.fields {
         lines.header(&format!("[[form.{}.field]]", form.id));
         self::field(lines, field);
+    }
+}
+
+/// How a form answers programs.
+fn response(lines: &mut Lines, response: &Response) {
+    match response {
+        Response::Usual => {}
+        Response::Preset(preset) => lines.text("response", preset.name()),
+        Response::Own(own) => {
+            let text = |key: &str, template: &Option<JsonTemplate>| {
+                template.as_ref().map(|template| format!("{key} = {}", quote(template.written())))
+            };
+            let status = own.error_status.map(|status| format!("error_status = {status}"));
+            let keys = [text("success", &own.success), text("error", &own.error), status];
+            lines.set("response", format_args!("{{ {} }}", keys.into_iter().flatten().collect::<Vec<_>>().join(", ")));
+        }
     }
 }
 

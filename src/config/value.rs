@@ -200,6 +200,11 @@ impl<'d> Value<'d> {
         None
     }
 
+    /// Whether it is a table.
+    pub(super) fn is_table(&self) -> bool {
+        matches!(self.given.get_ref(), DeValue::Table(_))
+    }
+
     /// A table, which messages call `name`.
     pub(super) fn table(&self, name: String) -> Option<Table<'d>> {
         if let DeValue::Table(table) = self.given.get_ref() {

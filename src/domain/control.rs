@@ -9,7 +9,18 @@ pub const PAGE: &str = "_page";
 pub const CHARSET: &str = "_charset_";
 
 /// Wishes for an address to go to after success, in order of preference.
-pub const NEXT: &[&str] = &["_next", "_redirect", "redirect", "_after", "_success", "redirect_to"];
+pub const NEXT: &[&str] = &[
+    "_next",
+    "_redirect",
+    "redirect",
+    "_after",
+    "_success",
+    "redirect_to",
+    "_redirectTo",
+    "redirectUrl",
+    "_success_url",
+    "options[redirect]",
+];
 
 /// Wishes that would let a visitor steer mail or calls: dropped, never obeyed, and reported to the operator.
 pub const STEERING: &[&str] = &[

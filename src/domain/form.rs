@@ -1,6 +1,6 @@
 //! Sites, forms, fields and destinations as declared: what the configuration becomes once it is checked.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use super::control;
@@ -9,9 +9,10 @@ use super::ids::{DestinationId, FormId, SiteId};
 use super::origin::OriginPattern;
 use super::pattern::Pattern;
 use super::quota::Quota;
+use super::response::Response;
 use super::secret::Secret;
 use super::shared_path::SharedPath;
-use super::text::Language;
+use super::text::{Language, Overrides, Texts};
 
 /// One web site with its own settings. Nothing of one site reaches another's destinations or listings.
 #[derive(Clone, Debug)]
@@ -32,12 +33,21 @@ pub struct Site {
     pub rate: Vec<Quota>,
     /// The language of its forms; `None`: the visitor's.
     pub locale: Option<Language>,
+    /// The texts that it words itself.
+    pub texts: HashMap<Language, Arc<Overrides>>,
     /// All destinations of the site, in the order of the file.
     pub destinations: Vec<Destination>,
     /// Addresses that find their form by a field.
     pub shared_paths: Vec<SharedPath>,
     /// The forms by id.
     pub forms: BTreeMap<FormId, Arc<Form>>,
+}
+
+impl Site {
+    /// The texts of a language as the site words them.
+    pub fn texts(&self, language: Language) -> Texts {
+        self.texts.get(&language).map_or_else(|| language.texts(), |own| language.texts_with(own))
+    }
 }
 
 /// A declared set of fields of a site.
@@ -71,6 +81,8 @@ pub struct Form {
     pub consent: Option<String>,
     /// What happens to a text field that is not declared.
     pub extra_fields: ExtraFields,
+    /// How it answers programs.
+    pub response: Response,
     /// The fields in order; empty: any field is taken, in the sender's order.
     pub fields: Vec<Field>,
 }

@@ -47,6 +47,7 @@ pub mod pattern;
 pub mod quantity;
 pub mod quota;
 pub mod receipt;
+pub mod response;
 pub mod secret;
 pub mod shared_path;
 pub mod signature;

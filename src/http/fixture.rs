@@ -1,11 +1,12 @@
 //! Sites and forms for the tests of this room.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use crate::domain::form::{ExtraFields, Field, FieldKind, FileRules, Form, Site, TextRules};
 use crate::domain::ids::{FormId, SiteId};
 use crate::domain::origin::OriginPattern;
+use crate::domain::response::Response;
 
 /// A site with these origins and one form.
 pub(super) fn site(origins: &[&str]) -> Site {
@@ -19,6 +20,7 @@ pub(super) fn site(origins: &[&str]) -> Site {
         retention_days: 30,
         rate: Vec::new(),
         locale: None,
+        texts: HashMap::new(),
         destinations: Vec::new(),
         shared_paths: Vec::new(),
         forms: BTreeMap::from([(form.id.clone(), Arc::new(form))]),
@@ -51,6 +53,7 @@ pub(super) fn form() -> Form {
         success_url: None,
         consent: None,
         extra_fields: ExtraFields::Keep,
+        response: Response::Usual,
         fields: vec![field("name", FieldKind::Text(TextRules::default())), field("file", FieldKind::File(file))],
     }
 }

@@ -17,6 +17,7 @@ mod body;
 mod budget;
 mod client_ip;
 mod cors;
+mod definition;
 #[cfg(test)]
 mod fixture;
 mod head;

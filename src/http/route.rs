@@ -11,22 +11,24 @@ use hyper::header::{ACCEPT_LANGUAGE, CACHE_CONTROL, HeaderValue};
 use hyper::{HeaderMap, Method, Request, StatusCode};
 use tokio::task::spawn_blocking;
 
-use super::answer::{Answer, Ask, Problem, ProblemKind, Suffix, choose, finish, hosted_form, reply};
+use super::answer::{Answer, Ask, Problem, ProblemKind, Suffix, choose, encode, finish, hosted_form, page_of, reply};
 use super::client_ip::Client;
 use super::cors::{Cors, Own, Provenance, judge, preflight};
+use super::definition::definition;
 use super::head::{HeadFault, Limits, Times};
 use super::listener::Peer;
 use super::server::{Reply, Service, Settings};
 use super::submit::{self, Target, Visit};
 use super::{Inner, Shared};
 use crate::config::{Config, Place};
+use crate::domain::control;
 use crate::domain::digest::hex;
 use crate::domain::form::{Form, Site};
 use crate::domain::ids::{FormId, SiteId};
+use crate::domain::response::Response;
 use crate::domain::shared_path::SharedPath;
-use crate::domain::text::Language;
+use crate::domain::text::{Language, Texts};
 use crate::intake::Published;
-use crate::pages::Words;
 
 /// Between an answer and the next head: above the 60 s for which proxies keep a connection.
 const IDLE: std::time::Duration = std::time::Duration::from_secs(75);
@@ -53,7 +55,7 @@ impl Service for Shared {
     }
 
     fn answer_refused(&self, request: &Request<Incoming>) -> Reply {
-        let ask = ask(Suffix::None, request.headers(), None, Cors::Any);
+        let ask = plain_ask(Suffix::None, request.headers(), Cors::Any);
         let problem = match HeadFault::from_path(request.uri().path()) {
             Some(fault) => {
                 tracing::debug!(fault = fault.word(), "a request's head was refused");
@@ -65,16 +67,16 @@ impl Service for Shared {
     }
 
     fn answer_panic(&self) -> Reply {
-        let ask = ask(Suffix::Json, &HeaderMap::new(), None, Cors::Any);
-        Answer::from(internal(&self.0, ask.language, "a request panicked")).render(&ask, &self.0.pages)
+        let ask = plain_ask(Suffix::Json, &HeaderMap::new(), Cors::Any);
+        Answer::from(internal(&self.0, &ask.texts, "a request panicked")).render(&ask, &self.0.pages)
     }
 }
 
 /// A mistake of ours: the visitor gets its number, the log the rest.
-pub(super) fn internal(inner: &Inner, language: Language, what: &'static str) -> Problem {
+pub(super) fn internal(inner: &Inner, texts: &Texts, what: &'static str) -> Problem {
     let number = hex(&inner.clock.random::<6>());
     tracing::error!(number, "{what}");
-    Problem::new(ProblemKind::Internal).say((Words::of(language).error_number)(&number))
+    Problem::new(ProblemKind::Internal).say(texts.error_number(&number))
 }
 
 /// Answers one request.
@@ -88,6 +90,11 @@ async fn route(shared: &Shared, request: Request<Incoming>, peer: Peer) -> Reply
         _ => {}
     }
     let own = Own::of(config.daemon.public_url.as_deref(), request.headers());
+    let base = request.uri().path().strip_suffix("/form.json").filter(|base| base.starts_with("/f/"));
+    if let Some(Place::Form(site, form)) = base.and_then(|base| config.place_at(base)) {
+        let ask = ask_of(site, form, Suffix::Json, &own, request.headers());
+        return definition_of(&shared.0, &config, site, form, &ask, &own, &request);
+    }
     match config.place_at(&path) {
         Some(Place::Form(site, form)) => {
             at_form(shared, &config, (path, suffix), own, (site, form), request, peer).await
@@ -107,8 +114,7 @@ async fn at_form(
     request: Request<Incoming>,
     peer: Peer,
 ) -> Reply {
-    let cors = Cors::of(Some(site), &own, request.headers());
-    let ask = ask(suffix, request.headers(), form.locale, cors);
+    let ask = ask_of(site, form, suffix, &own, request.headers());
     // A browser cannot sign, so a form that wants a signature has no page.
     let own_path = path == format!("/f/{}/{}", site.id, form.id);
     let hosted = own_path && suffix == Suffix::None && form.signature.is_none();
@@ -125,7 +131,9 @@ async fn at_form(
             post(shared, config, target, ask, own, request, peer).await
         }
         Method::OPTIONS => options(&shared.0, Some(site), &ask, &own, request.headers()),
-        Method::GET | Method::HEAD if hosted => page(&shared.0, site, form, &ask),
+        Method::GET | Method::HEAD if hosted && !carries_fields(form, request.uri().query()) => {
+            page(&shared.0, site, form, &ask)
+        }
         _ => {
             let methods = if hosted { "GET, HEAD, POST, OPTIONS" } else { "POST, OPTIONS" };
             Answer::from(Problem::new(ProblemKind::MethodNotAllowed).allow(methods)).render(&ask, &shared.0.pages)
@@ -143,9 +151,8 @@ async fn at_shared(
     request: Request<Incoming>,
     peer: Peer,
 ) -> Reply {
-    let cors = Cors::of(Some(site), &own, request.headers());
-    let visitor = ask(suffix, request.headers(), None, cors.clone()).language;
-    let ask = ask(suffix, request.headers(), site.locale, cors);
+    let ask = ask_of_site(site, suffix, &own, request.headers());
+    let visitor = language(request.headers());
     match *request.method() {
         Method::POST => {
             let target = Target {
@@ -175,11 +182,45 @@ fn normalize(path: &str) -> (&str, Suffix) {
     }
 }
 
-/// How a request wants to be answered.
-fn ask(suffix: Suffix, headers: &HeaderMap, locale: Option<Language>, cors: Cors) -> Ask {
-    let accepted = headers.get(ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let language = locale.unwrap_or_else(|| Language::negotiate(accepted));
-    Ask { format: choose(suffix, headers), language, cors }
+/// The language that the visitor reads best.
+fn language(headers: &HeaderMap) -> Language {
+    let accepted = headers.get(ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
+    Language::negotiate(accepted.unwrap_or_default())
+}
+
+/// How a request wants to be answered that belongs to no site.
+fn plain_ask(suffix: Suffix, headers: &HeaderMap, cors: Cors) -> Ask {
+    let texts = language(headers).texts();
+    Ask { format: choose(suffix, headers), texts, response: Response::Usual, page: None, cors }
+}
+
+/// How a request to a form wants to be answered: in the form's language, the site's words and the form's shape.
+fn ask_of(site: &Site, form: &Form, suffix: Suffix, own: &Own, headers: &HeaderMap) -> Ask {
+    Ask {
+        texts: site.texts(form.locale.unwrap_or_else(|| language(headers))),
+        response: form.response.clone(),
+        ..ask_of_site(site, suffix, own, headers)
+    }
+}
+
+/// The same where the form is not known, or not yet.
+fn ask_of_site(site: &Site, suffix: Suffix, own: &Own, headers: &HeaderMap) -> Ask {
+    Ask {
+        texts: site.texts(site.locale.unwrap_or_else(|| language(headers))),
+        page: page_of(headers, site, own),
+        ..plain_ask(suffix, headers, Cors::of(Some(site), own, headers))
+    }
+}
+
+/// Whether the query of a page's address carries fields of the form: then a form without `method="post"` sent them,
+/// and the visitor must not believe that they arrived.
+fn carries_fields(form: &Form, query: Option<&str>) -> bool {
+    let names: Vec<String> = match form.fields.as_slice() {
+        [] => ["name", "email", "message"].map(str::to_owned).to_vec(),
+        fields => fields.iter().filter_map(|field| encode(&field.name)).map(|name| name.replace("%20", "+")).collect(),
+    };
+    let keys = query.unwrap_or_default().split('&').filter_map(|pair| pair.split('=').next());
+    keys.into_iter().any(|key| key == control::KEY || names.iter().any(|name| name == key))
 }
 
 /// A submission, once its origin is welcome.
@@ -216,15 +257,17 @@ async fn lost(
     request: Request<Incoming>,
     peer: Peer,
 ) -> Reply {
-    let plain = ask(suffix, request.headers(), None, Cors::Any);
+    let plain = plain_ask(suffix, request.headers(), Cors::Any);
     let unknown = || Answer::from(Problem::new(ProblemKind::NotFound)).render(&plain, &shared.0.pages);
     if !matches!(*request.method(), Method::POST | Method::OPTIONS) {
         return unknown();
     }
     let Some((site_id, form_id)) = remembered(shared, path.clone()).await else { return unknown() };
     let site = config.sites.get(&site_id);
-    let cors = Cors::of(site.map(AsRef::as_ref), &own, request.headers());
-    let ask = ask(suffix, request.headers(), site.and_then(|site| site.locale), cors);
+    let ask = match site {
+        Some(site) => ask_of_site(site, suffix, &own, request.headers()),
+        None => plain,
+    };
     if *request.method() == Method::OPTIONS {
         return options(&shared.0, site.map(AsRef::as_ref), &ask, &own, request.headers());
     }
@@ -256,13 +299,32 @@ fn options(inner: &Inner, site: Option<&Site>, ask: &Ask, own: &Own, headers: &H
     finish(preflight(headers), &ask.cors)
 }
 
+/// `form.json` of a form.
+fn definition_of(
+    inner: &Inner,
+    config: &Config,
+    site: &Site,
+    form: &Form,
+    ask: &Ask,
+    own: &Own,
+    request: &Request<Incoming>,
+) -> Reply {
+    let daemon = &config.daemon;
+    match *request.method() {
+        Method::GET | Method::HEAD => definition(site, form, daemon.public_url.as_deref(), &daemon.bounds, ask),
+        Method::OPTIONS => options(inner, Some(site), ask, own, request.headers()),
+        _ => Answer::from(Problem::new(ProblemKind::MethodNotAllowed).allow("GET, HEAD, OPTIONS"))
+            .render(ask, &inner.pages),
+    }
+}
+
 /// The hosted page of a form, or the news that it is closed.
 fn page(inner: &Inner, site: &Site, form: &Form, ask: &Ask) -> Reply {
     if !(site.enabled && site.accept && form.accept) {
         return Answer::from(Problem::new(ProblemKind::Closed)).render(ask, &inner.pages);
     }
     let key = submit::fresh_key(&inner.clock);
-    finish(hosted_form(form, &key, ask.language, &inner.pages), &ask.cors)
+    finish(hosted_form(form, &key, &ask.texts, &inner.pages), &ask.cors)
 }
 
 /// `GET /formd.js`.
@@ -296,7 +358,7 @@ async fn health(shared: &Shared, method: &Method, headers: &HeaderMap) -> Reply 
 
 /// Neither GET nor HEAD where nothing else helps.
 fn wrong_method(inner: &Inner, headers: &HeaderMap) -> Reply {
-    let ask = ask(Suffix::None, headers, None, Cors::Any);
+    let ask = plain_ask(Suffix::None, headers, Cors::Any);
     Answer::from(Problem::new(ProblemKind::MethodNotAllowed).allow("GET, HEAD")).render(&ask, &inner.pages)
 }
 

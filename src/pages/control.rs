@@ -3,12 +3,12 @@
 use minijinja::{Value, context};
 
 use super::form::FormPage;
-use super::words::Words;
 use crate::domain::bounds::Bounds;
 use crate::domain::draft::{Draft, Entry};
 use crate::domain::form::{DateRules, Field, FieldKind, FileRules, NumberRules, TextRules};
 use crate::domain::pattern::Pattern;
 use crate::domain::text::Texts;
+use crate::domain::time::Timestamp;
 
 /// One control as the template wants it; an empty text leaves its attribute out.
 #[derive(Debug, Default)]
@@ -47,6 +47,8 @@ pub(super) struct Control {
     accept: String,
     /// `autocomplete`.
     autocomplete: &'static str,
+    /// `inputmode`.
+    input_mode: &'static str,
     /// Whether it takes several files.
     multiple: bool,
     /// Whether the box is ticked.
@@ -90,6 +92,7 @@ impl Control {
             pattern => self.pattern.as_str(),
             accept => self.accept.as_str(),
             autocomplete => self.autocomplete,
+            inputmode => self.input_mode,
             multiple => self.multiple,
             checked => self.checked,
             options => self.options.iter().enumerate().map(option).collect::<Value>(),
@@ -118,12 +121,18 @@ impl Control {
             // Hidden fields are written by the form itself, in front of the controls.
             FieldKind::Hidden(_) => self.widget = "hidden",
             FieldKind::Number(NumberRules { min, max }) => {
-                (self.widget, self.kind) = ("input", "number");
-                (self.min, self.max) = (written(*min), written(*max));
+                if self.strict("number", is_number) {
+                    (self.min, self.max) = (written(*min), written(*max));
+                } else {
+                    self.input_mode = "decimal";
+                }
             }
             FieldKind::Date(DateRules { min, max }) => {
-                (self.widget, self.kind) = ("input", "date");
-                (self.min, self.max) = (written(min.as_ref()), written(max.as_ref()));
+                if self.strict("date", is_date) {
+                    (self.min, self.max) = (written(min.as_ref()), written(max.as_ref()));
+                    // HTML knows none here: the browser shows the form of a date.
+                    self.placeholder.clear();
+                }
             }
             FieldKind::Select(options) => self.choice("select", "", options, sent),
             FieldKind::Radio(options) => self.choice("group", "radio", options, sent),
@@ -135,6 +144,14 @@ impl Control {
             }
             FieldKind::File(rules) => self.file(rules, texts),
         }
+    }
+
+    /// An input that a browser shows empty unless its value is well formed. What is not stays to be seen and mended
+    /// in an input for any text. Whether it is the strict one.
+    fn strict(&mut self, kind: &'static str, is_formed: fn(&str) -> bool) -> bool {
+        let fits = self.value.is_empty() || is_formed(&self.value);
+        (self.widget, self.kind) = ("input", if fits { kind } else { "text" });
+        fits
     }
 
     /// An input of one line.
@@ -156,13 +173,13 @@ impl Control {
         self.multiple = rules.max_files > 1;
         let words = rules.types.iter().flat_map(|kind| [format!(".{}", kind.extension()), kind.mime().to_owned()]);
         self.accept = words.collect::<Vec<_>>().join(",");
-        let size = (texts.size)(rules.max_size);
+        let size = texts.size(rules.max_size);
         let limit = match rules.max_files {
-            0 | 1 => (texts.max_size)(&size),
-            several => (texts.max_files)(u64::from(several), &size),
+            0 | 1 => texts.max_size(&size),
+            several => texts.max_files(u64::from(several), &size),
         };
         let kinds: Vec<String> = rules.types.iter().map(|kind| kind.extension().to_uppercase()).collect();
-        let kinds = (!kinds.is_empty()).then(|| (texts.file_kinds)(&kinds.join(", ")));
+        let kinds = (!kinds.is_empty()).then(|| texts.file_kinds(&kinds.join(", ")));
         self.add_help(&[kinds.as_deref(), Some(&limit)]);
     }
 
@@ -174,17 +191,28 @@ impl Control {
     }
 }
 
+/// Whether a browser keeps a text as the value of a number input.
+fn is_number(text: &str) -> bool {
+    let plain = text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E'));
+    plain && !text.starts_with('+') && !text.ends_with('.') && text.parse::<f64>().is_ok()
+}
+
+/// Whether a browser keeps a text as the value of a date input.
+fn is_date(text: &str) -> bool {
+    text.len() == 10 && Timestamp::parse(text).is_some()
+}
+
 /// The controls of a page in order, hidden fields left out.
-pub(super) fn controls(page: &FormPage<'_>, texts: &Texts) -> Vec<Control> {
+pub(super) fn controls(page: &FormPage<'_>) -> Vec<Control> {
     let nothing = Draft::default();
     let draft = page.again.as_ref().map_or(&nothing, |again| again.draft);
     let fields = if page.form.takes_any_field() { undeclared(page, draft) } else { page.form.fields.clone() };
     let shown = fields.iter().filter(|field| !matches!(field.kind, FieldKind::Hidden(_)));
-    shown.enumerate().map(|(place, field)| control(page, field, place, draft, texts)).collect()
+    shown.enumerate().map(|(place, field)| control(page, field, place, draft)).collect()
 }
 
 /// One control, filled with what was sent.
-fn control(page: &FormPage<'_>, field: &Field, place: usize, draft: &Draft, texts: &Texts) -> Control {
+fn control(page: &FormPage<'_>, field: &Field, place: usize, draft: &Draft) -> Control {
     let sent = values(draft, &field.name);
     let mut control = Control {
         id: format!("f{}", place + 1),
@@ -198,10 +226,10 @@ fn control(page: &FormPage<'_>, field: &Field, place: usize, draft: &Draft, text
         autocomplete: if field.name == "name" { "name" } else { "" },
         ..Control::default()
     };
-    control.take_kind(&field.kind, texts, &sent);
+    control.take_kind(&field.kind, page.texts, &sent);
     if let Some(again) = &page.again {
         if control.widget == "file" {
-            control.add_help(&[Some(texts.choose_again)]);
+            control.add_help(&[Some(page.texts.choose_again())]);
         }
         let messages = again.messages.iter().filter(|message| message.field == field.name);
         let words = messages.flat_map(|message| [Some(message.message.as_str()), message.hint.as_deref()]);
@@ -219,7 +247,7 @@ fn values<'a>(draft: &'a Draft, name: &str) -> Vec<&'a str> {
 /// The fields of a form that declares none: those that were sent, else the three usual ones; and a file where the
 /// form takes files.
 fn undeclared(page: &FormPage<'_>, draft: &Draft) -> Vec<Field> {
-    let words = Words::of(page.language);
+    let texts = page.texts;
     let plain = |name: &str, label: &str, kind: FieldKind| Field {
         name: name.to_owned(),
         label: label.to_owned(),
@@ -238,13 +266,13 @@ fn undeclared(page: &FormPage<'_>, draft: &Draft) -> Vec<Field> {
         }
     }
     if fields.is_empty() {
-        fields.push(plain("name", words.name, FieldKind::Text(TextRules::default())));
-        fields.push(plain("email", words.email, FieldKind::Email(TextRules::default())));
-        fields.push(plain("message", words.message, FieldKind::Textarea(TextRules::default())));
+        fields.push(plain("name", texts.label_name(), FieldKind::Text(TextRules::default())));
+        fields.push(plain("email", texts.label_email(), FieldKind::Email(TextRules::default())));
+        fields.push(plain("message", texts.label_message(), FieldKind::Textarea(TextRules::default())));
     }
     if page.form.accept_files {
         let rules = FileRules { types: Vec::new(), max_files: 1, max_size: Bounds::default().max_file };
-        fields.push(plain("file", words.file, FieldKind::File(rules)));
+        fields.push(plain("file", texts.label_file(), FieldKind::File(rules)));
     }
     fields
 }

@@ -6,7 +6,7 @@ use super::control::{Control, controls};
 use crate::domain::control;
 use crate::domain::draft::{Draft, Entry};
 use crate::domain::form::{ExtraFields, FieldKind, Form};
-use crate::domain::text::{Language, Texts};
+use crate::domain::text::Texts;
 use crate::domain::validate::RenderedError;
 
 /// A form made from its definition.
@@ -18,8 +18,8 @@ pub struct FormPage<'a> {
     pub action: Option<&'a str>,
     /// The submission key: the first hidden field, so that it is in the first bytes of the body.
     pub key: &'a str,
-    /// The visitor's language.
-    pub language: Language,
+    /// The visitor's language, in the site's words.
+    pub texts: &'a Texts,
     /// Where the visitor wants to go after success, when that is allowed.
     pub next: Option<&'a str>,
     /// What was sent before and why it is shown again; `None` for a fresh form.
@@ -58,8 +58,9 @@ pub enum Button {
 }
 
 /// The values of the template.
-pub(super) fn context(page: &FormPage<'_>, title: &str, texts: &Texts, words: Value) -> Value {
-    let controls = controls(page, texts);
+pub(super) fn context(page: &FormPage<'_>, title: &str, words: Value) -> Value {
+    let texts = page.texts;
+    let controls = controls(page);
     let has_files = controls.iter().any(|control| control.widget == "file");
     let again = page.again.as_ref();
     let notice = again.map(|again| {
@@ -68,8 +69,8 @@ pub(super) fn context(page: &FormPage<'_>, title: &str, texts: &Texts, words: Va
     });
     let faults: Value = again.map(|again| faults(again.messages, &controls)).unwrap_or_default().into_iter().collect();
     let button = match again.map(|again| again.button) {
-        None | Some(Button::Send) => texts.send,
-        Some(Button::SendAsNew) => texts.send_as_new,
+        None | Some(Button::Send) => texts.send(),
+        Some(Button::SendAsNew) => texts.send_as_new(),
     };
     context! {
         title => title,

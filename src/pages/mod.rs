@@ -11,17 +11,15 @@
 
 mod control;
 mod form;
-mod words;
 
 pub use form::{Again, Button, FormPage, Said};
-pub use words::Words;
 
 use minijinja::{AutoEscape, Environment, Error, UndefinedBehavior, Value, context, escape_formatter};
 
 use crate::domain::digest::Sha256Sum;
 use crate::domain::form::Form;
 use crate::domain::origin::Origin;
-use crate::domain::text::{Language, Texts};
+use crate::domain::text::Texts;
 
 /// The style sheet of every page.
 const CSS: &str = include_str!("../../web/page.css");
@@ -49,8 +47,8 @@ pub struct Page {
 /// A page that only says something.
 #[derive(Debug)]
 pub struct Note<'a> {
-    /// The visitor's language.
-    pub language: Language,
+    /// The visitor's language, in the site's words.
+    pub texts: &'a Texts,
     /// The heading.
     pub title: &'a str,
     /// Paragraphs.
@@ -82,7 +80,7 @@ impl Pages {
 
     /// A page that only says something.
     pub fn note(&self, note: &Note<'_>) -> Page {
-        let body = self.body("note", note.language, note.title, |words| {
+        let body = self.body("note", note.texts, note.title, |words| {
             context! {
                 title => note.title,
                 lines => note.lines.iter().copied().collect::<Value>(),
@@ -96,19 +94,21 @@ impl Pages {
 
     /// A form, empty or shown again.
     pub fn form(&self, page: &FormPage<'_>) -> Page {
-        let texts = page.language.texts();
-        let title = heading(page.form, texts);
-        let html = self.body("form", page.language, title, |words| form::context(page, title, texts, words));
+        let heading = heading(page.form, page.texts);
+        // A page that says what is wrong says so in its title as well, which is what a screen reader reads first.
+        let said = page.again.as_ref().map(|again| format!("{} – {heading}", again.said.title));
+        let title = said.as_deref().unwrap_or(heading);
+        let html = self.body("form", page.texts, title, |words| form::context(page, heading, words));
         Page { html, policy: self.policy(&form_targets(page)) }
     }
 
     /// Renders a template into the layout.
-    fn body(&self, name: &str, language: Language, title: &str, fill: impl FnOnce(Value) -> Value) -> String {
+    fn body(&self, name: &str, texts: &Texts, title: &str, fill: impl FnOnce(Value) -> Value) -> String {
         let render = |name: &str, value: Value| self.engine.get_template(name)?.render(value);
-        let words = words(language.texts());
+        let words = words(texts);
         let whole = render(name, fill(words)).and_then(|body| {
             let layout = context! {
-                lang => language.tag(),
+                lang => texts.language().tag(),
                 title => title,
                 css => Value::from_safe_string(CSS.to_owned()),
                 body => Value::from_safe_string(body),
@@ -136,7 +136,7 @@ pub struct PageError(#[from] Error);
 
 /// The form's title, or the usual words.
 fn heading<'a>(form: &'a Form, texts: &'a Texts) -> &'a str {
-    form.title.as_deref().unwrap_or(texts.form_title)
+    form.title.as_deref().unwrap_or(texts.form_title())
 }
 
 /// Where sending the form may lead: here, and from here to the page after success.
@@ -152,11 +152,11 @@ fn form_targets(page: &FormPage<'_>) -> String {
 /// The words that templates use themselves.
 fn words(texts: &Texts) -> Value {
     context! {
-        back => texts.back,
-        choose => texts.choose,
-        fault_prefix => texts.fault_prefix,
-        faults_label => texts.faults_label,
-        required_note => texts.required_note,
+        back => texts.back(),
+        choose => texts.choose(),
+        fault_prefix => texts.fault_prefix(),
+        faults_label => texts.faults_label(),
+        required_note => texts.required_note(),
     }
 }
 

@@ -6,6 +6,8 @@ use crate::domain::filekind::FileKind;
 use crate::domain::form::{DateRules, ExtraFields, Field, FieldKind, FileRules, NumberRules, TextRules};
 use crate::domain::ids::FormId;
 use crate::domain::pattern::Pattern;
+use crate::domain::response::Response;
+use crate::domain::text::Language;
 use crate::domain::validate::RenderedError;
 
 /// A text that would do harm wherever it is not escaped.
@@ -54,6 +56,7 @@ fn every_kind(text: &str) -> Form {
         success_url: Some("https://acme.example/thanks".to_owned()),
         consent: None,
         extra_fields: ExtraFields::Keep,
+        response: Response::Usual,
         fields: kinds.into_iter().enumerate().map(field).collect(),
     }
 }
@@ -74,12 +77,13 @@ fn messages(form: &Form, text: &str) -> Vec<RenderedError> {
         code: "required",
         message: text.to_owned(),
         hint: Some(text.to_owned()),
+        rows: Vec::new(),
     };
     form.fields.iter().map(message).collect()
 }
 
 fn fresh(form: &Form, language: Language) -> Page {
-    let page = FormPage { form, action: None, key: "k1", language, next: None, again: None };
+    let page = FormPage { form, action: None, key: "k1", texts: &language.texts(), next: None, again: None };
     Pages::new().unwrap().form(&page)
 }
 
@@ -87,7 +91,7 @@ fn again(form: &Form, draft: &Draft, messages: &[RenderedError], said: &str, but
     let said = Said { title: said, lines: vec![said] };
     let again = Some(Again { said, draft, messages, button });
     let next = Some("https://acme.example/next");
-    let page = FormPage { form, action: Some(HOSTILE), key: HOSTILE, language: Language::En, next, again };
+    let page = FormPage { form, action: Some(HOSTILE), key: HOSTILE, texts: &Language::En.texts(), next, again };
     Pages::new().unwrap().form(&page)
 }
 
@@ -108,8 +112,13 @@ fn no_value_of_a_visitor_or_an_operator_becomes_markup() {
         // The key and the action are hostile on both pages, and the values on one: the markup is the same.
         assert_eq!(count(&bad, mark), count(&good, mark), "{mark:?}");
     }
-    let note =
-        Note { language: Language::Ru, title: HOSTILE, lines: &[HOSTILE], receipt: Some(HOSTILE), back: Some(HOSTILE) };
+    let note = Note {
+        texts: &Language::Ru.texts(),
+        title: HOSTILE,
+        lines: &[HOSTILE],
+        receipt: Some(HOSTILE),
+        back: Some(HOSTILE),
+    };
     assert!(!Pages::new().unwrap().note(&note).html.contains("<script"));
 }
 
@@ -156,8 +165,19 @@ fn a_form_shown_again_keeps_the_text_and_puts_each_message_at_its_field() {
     assert!(!html.contains("evil.example"));
     assert!(html.contains("href=\"#f1\"") && html.contains("aria-describedby=\"f1-help f1-error\""));
     assert_eq!(count(html, "class=\"error\""), 12, "every field but the hidden one");
-    assert!(html.contains(Language::En.texts().choose_again), "files must be chosen again");
-    assert!(!html.contains(Language::En.texts().send_as_new));
+    assert!(html.contains(Language::En.texts().choose_again()), "files must be chosen again");
+    assert!(!html.contains(Language::En.texts().send_as_new()));
+}
+
+#[test]
+fn a_number_or_date_that_is_none_stays_to_be_mended() {
+    let form = every_kind("Label");
+    let kept = |value: &str| again(&form, &sent(&form, value), &[], "not yet", Button::Send).html;
+    let html = kept("12,5 Stück");
+    assert_eq!(count(&html, "value=\"12,5 Stück\""), 9, "every input that takes a text, and the hidden ones: {html}");
+    assert!(html.contains("type=\"text\" id=\"f6\"") && html.contains("type=\"text\" id=\"f7\""));
+    assert!(kept("12.5").contains("type=\"number\" id=\"f6\"") && kept("12.5").contains("value=\"12.5\" step"));
+    assert!(kept("2026-11-30").contains("type=\"date\" id=\"f7\""));
 }
 
 #[test]
@@ -165,7 +185,7 @@ fn a_conflict_keeps_the_text_and_offers_to_send_it_as_new() {
     let form = every_kind("Label");
     let html = again(&form, &sent(&form, "my text"), &[], "conflict", Button::SendAsNew).html;
     assert!(html.contains(">\nmy text</textarea>"));
-    assert!(html.contains(&format!("<button type=\"submit\">{}</button>", Language::En.texts().send_as_new)));
+    assert!(html.contains(&format!("<button type=\"submit\">{}</button>", Language::En.texts().send_as_new())));
 }
 
 #[test]
@@ -199,7 +219,7 @@ fn the_policy_forbids_everything_but_the_style_sheet_and_the_way_on() {
              frame-ancestors 'none'"
         )
     );
-    let note = Note { language: Language::En, title: "t", lines: &[], receipt: None, back: None };
+    let note = Note { texts: &Language::En.texts(), title: "t", lines: &[], receipt: None, back: None };
     assert!(Pages::new().unwrap().note(&note).policy.contains("form-action 'none'"));
     for attribute in [" style=", " src=", " onclick="] {
         assert!(!page.html.contains(attribute), "{attribute}");

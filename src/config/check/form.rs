@@ -5,16 +5,13 @@ use std::collections::HashMap;
 use super::super::problem::{listed, quoted, suggestion};
 use super::super::table::Table;
 use super::super::value::Value;
-use super::{Ground, destination, field, url};
+use super::{Ground, destination, field, response, url};
 use crate::domain::form::{Destination, ExtraFields, Field, FieldKind, Form, Target};
 use crate::domain::ids::{FormId, SiteId};
 use crate::domain::text::Language;
 
 /// Destinations of a form (contract 1, fixed).
 const MOST_DESTINATIONS: usize = 5;
-
-/// The languages that a tag may name.
-const TAGS: &[&str] = &["en", "ru", "de", "fr", "es"];
 
 /// The extra and shared paths of the whole configuration, each with whom it belongs to.
 #[derive(Default)]
@@ -88,6 +85,7 @@ pub(super) fn check(
     });
     let consent = table.take("consent").and_then(|value| consent(&value, &declared));
     let extra_fields = extra_fields(&mut table, &declared);
+    let response = table.take("response").map(|value| response::check(&value)).unwrap_or_default();
     table.finish();
     Form {
         id,
@@ -104,6 +102,7 @@ pub(super) fn check(
         success_url,
         consent,
         extra_fields,
+        response,
         fields: declared,
     }
 }
@@ -113,7 +112,7 @@ pub(super) fn locale(value: &Value<'_>) -> Option<Language> {
     let tag = value.text()?;
     let language = Language::parse(tag);
     if language.is_none() && tag != "auto" {
-        let known = TAGS.iter().copied().filter(|tag| Language::parse(tag).is_some());
+        let known = Language::ALL.into_iter().map(Language::tag);
         value.wrong(
             format!("{} is no language of this version", quoted(tag)),
             format!("write one of {}, or `auto` for the visitor's", listed(known)),

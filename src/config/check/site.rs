@@ -9,7 +9,7 @@ use super::super::problem::quoted;
 use super::super::table::{Sheet, Table};
 use super::super::value::Value;
 use super::form::{self, Paths, Surroundings};
-use super::{Ground, destination, shared_path};
+use super::{Ground, destination, shared_path, texts};
 use crate::domain::form::{Field, Form, Site};
 use crate::domain::ids::{FormId, SiteId};
 use crate::domain::origin::OriginPattern;
@@ -34,6 +34,7 @@ pub(super) fn check(sheet: &Sheet<'_>, id: SiteId, file: &TextFile, ground: &Gro
     let retention = table.take("retention_days").and_then(|value| value.whole(RETENTION)).unwrap_or(30);
     let rate = table.take("rate").map_or_else(default_rate, |value| rate(&value));
     let locale = table.take("locale").and_then(|value| form::locale(&value));
+    let texts = texts::check(&mut table);
     let (declared, lost) = destinations(&mut table, file, ground);
     let around = Surroundings { site: &id, locale, destinations: &declared, lost };
     let mut forms = forms(&mut table, &around, ground, paths);
@@ -55,6 +56,7 @@ pub(super) fn check(sheet: &Sheet<'_>, id: SiteId, file: &TextFile, ground: &Gro
         retention_days: u16::try_from(retention).unwrap_or(30),
         rate,
         locale,
+        texts,
         destinations,
         shared_paths,
         forms,

@@ -1,9 +1,10 @@
 //! English.
 
-use super::{Notice, Notices, Texts};
+use super::Notice;
+use super::catalog::BuiltIn;
 
 /// The texts.
-pub(super) const TEXTS: Texts = Texts {
+pub(super) const TEXTS: BuiltIn = BuiltIn {
     thanks_title: "Thank you!",
     thanks_message: "Your message has arrived safely.",
     receipt_line: |receipt| format!("Your receipt number: {receipt}"),
@@ -22,14 +23,16 @@ pub(super) const TEXTS: Texts = Texts {
     send_as_new: "Send as a new message",
     size: |bytes| super::size(bytes, ["bytes", "KB", "MB"], '.'),
 
-    notices: NOTICES,
-
     required: |label| format!("Please fill in “{label}”."),
     required_tick: |label| format!("Please tick “{label}”."),
     required_choice: |label| format!("Please choose an option for “{label}”."),
     required_file: |label| format!("Please choose a file for “{label}”."),
-    too_short: |label, min| format!("“{label}” is too short: please write at least {}.", characters(min)),
-    too_long: |label, max| format!("“{label}” is too long: please shorten it to {}.", characters(max)),
+    too_short: |label, min| {
+        format!("“{label}” is too short: please write at least {}.", super::counted(min, "character", "characters"))
+    },
+    too_long: |label, max| {
+        format!("“{label}” is too long: please shorten it to {}.", super::counted(max, "character", "characters"))
+    },
     pattern: |label| format!("“{label}” does not have the expected form: please check it."),
     email: |label| format!("“{label}” is not an e-mail address: please check it."),
     email_hint: "For example: name@example.com",
@@ -65,15 +68,40 @@ pub(super) const TEXTS: Texts = Texts {
     files_too_many: |label, max| format!("Too many files at “{label}”: please choose at most {max}."),
     files_total: |max| format!("Your files are too large together: at most {max} in all. Please choose fewer."),
     unnamed_file: "unnamed file",
-};
 
-/// `1 character`, `2 characters`.
-fn characters(count: u64) -> String {
-    if count == 1 { "1 character".to_owned() } else { format!("{count} characters") }
-}
+    label_name: "Name",
+    label_email: "E-mail",
+    label_message: "Message",
+    label_file: "File",
+    go_back: "Go back in your browser: your text is still in the form.",
+    file_encrypted_hint: "Please save it without the password and choose it again.",
+    file_overpacked_hint: "Please save it anew, or split it into several smaller files.",
+    file_archive_hint: "Please unpack it and send the files themselves.",
+    file_media_hint: "Please send a link to it instead.",
 
-/// Refusals of a whole request.
-const NOTICES: Notices = Notices {
+    again_in_seconds: |count| format!("You can try again in {count} s."),
+    again_in_minutes: |count| format!("You can try again in {count} min."),
+    error_number: |number| format!("Number of the error: {number}"),
+    file_heic: |file| format!("“{file}” is an HEIC photo, which many programs cannot open."),
+    file_heic_hint: |kinds| {
+        format!("Please send it as {kinds}. On an iPhone: Settings, Camera, Formats, “Most Compatible”.")
+    },
+    file_old_office: |file| format!("“{file}” is in an old office format."),
+    file_save_as_hint: |kinds| format!("Please open it, save it as {kinds}, and choose that file."),
+    file_encrypted: |file| format!("“{file}” is protected by a password."),
+    file_macros: |file| format!("“{file}” contains macros."),
+    file_macros_hint: |kinds| format!("Please save it without macros, as {kinds}, and choose that file."),
+    file_template: |file| format!("“{file}” is a template or a self-running slide show, not a document."),
+    file_overpacked: |file| format!("“{file}” is packed too tightly to be checked."),
+    file_archive: |file| format!("“{file}” is an archive."),
+    file_image: |file| format!("“{file}” is a picture in a format that is not accepted here."),
+    file_media: |file| format!("“{file}” is a video or a sound recording."),
+    file_html: |file| format!("“{file}” is a web page."),
+    file_svg: |file| format!("“{file}” is an SVG drawing, which can carry programs."),
+    file_script: |file| format!("“{file}” is a script; programs are not accepted."),
+    file_program: |file| format!("“{file}” is a program; programs are not accepted."),
+    either: |first, second| format!("{first} or {second}"),
+
     invalid: Notice {
         title: "Please check your entries",
         detail: "Something is missing or not quite right. Please correct the marked fields and send again.",

@@ -1,9 +1,10 @@
 //! Russian.
 
-use super::{Notice, Notices, Texts};
+use super::Notice;
+use super::catalog::BuiltIn;
 
 /// The texts.
-pub(super) const TEXTS: Texts = Texts {
+pub(super) const TEXTS: BuiltIn = BuiltIn {
     thanks_title: "Спасибо!",
     thanks_message: "Ваше сообщение получено.",
     receipt_line: |receipt| format!("Номер вашего обращения: {receipt}"),
@@ -21,8 +22,6 @@ pub(super) const TEXTS: Texts = Texts {
     fault_prefix: "Ошибка:",
     send_as_new: "Отправить как новое сообщение",
     size: |bytes| super::size(bytes, ["Б", "КБ", "МБ"], ','),
-
-    notices: NOTICES,
 
     required: |label| format!("Заполните поле «{label}»."),
     required_tick: |label| format!("Отметьте «{label}»."),
@@ -67,35 +66,40 @@ pub(super) const TEXTS: Texts = Texts {
     files_too_many: |label, max| format!("Слишком много файлов в поле «{label}»: можно выбрать {}.", files(max)),
     files_total: |max| format!("Файлы вместе слишком большие: можно не больше {max}. Выберите меньше файлов."),
     unnamed_file: "без имени",
-};
 
-/// The form a Russian noun takes after a number: that of 1, of 2 to 4, or of 5 and more.
-fn plural<'a>(count: u64, one: &'a str, few: &'a str, many: &'a str) -> &'a str {
-    match (count % 10, count % 100) {
-        (_, 11..=14) => many,
-        (1, _) => one,
-        (2..=4, _) => few,
-        _ => many,
-    }
-}
+    label_name: "Имя",
+    label_email: "Эл. почта",
+    label_message: "Сообщение",
+    label_file: "Файл",
+    go_back: "Вернитесь назад в браузере: ваш текст остался в форме.",
+    file_encrypted_hint: "Сохраните его без пароля и выберите ещё раз.",
+    file_overpacked_hint: "Сохраните его заново или разделите на несколько файлов поменьше.",
+    file_archive_hint: "Распакуйте его и отправьте сами файлы.",
+    file_media_hint: "Пришлите вместо него ссылку.",
 
-/// `1 файл`, `2 файла`, `5 файлов`.
-fn files(count: u64) -> String {
-    format!("{count} {}", plural(count, "файл", "файла", "файлов"))
-}
+    again_in_seconds: |count| format!("Повторить можно через {count} с."),
+    again_in_minutes: |count| format!("Повторить можно через {count} мин."),
+    error_number: |number| format!("Номер ошибки: {number}"),
+    file_heic: |file| format!("«{file}» — фото в формате HEIC, многие программы его не открывают."),
+    file_heic_hint: |kinds| {
+        format!("Отправьте его как {kinds}. На iPhone: Настройки, Камера, Форматы, «Наиболее совместимый».")
+    },
+    file_old_office: |file| format!("«{file}» — документ в старом формате."),
+    file_save_as_hint: |kinds| format!("Откройте его, сохраните как {kinds} и выберите новый файл."),
+    file_encrypted: |file| format!("Файл «{file}» защищён паролем."),
+    file_macros: |file| format!("В файле «{file}» есть макросы."),
+    file_macros_hint: |kinds| format!("Сохраните его без макросов, как {kinds}, и выберите новый файл."),
+    file_template: |file| format!("«{file}» — шаблон или самозапускающаяся презентация, а не документ."),
+    file_overpacked: |file| format!("Файл «{file}» сжат так сильно, что его нельзя проверить."),
+    file_archive: |file| format!("«{file}» — архив."),
+    file_image: |file| format!("«{file}» — изображение в формате, который здесь не принимается."),
+    file_media: |file| format!("«{file}» — видео или звукозапись."),
+    file_html: |file| format!("«{file}» — веб-страница."),
+    file_svg: |file| format!("«{file}» — рисунок SVG, в нём может быть программа."),
+    file_script: |file| format!("«{file}» — скрипт, программы здесь не принимаются."),
+    file_program: |file| format!("«{file}» — программа, программы здесь не принимаются."),
+    either: |first, second| format!("{first} или {second}"),
 
-/// `1 файла`, `2 файлов`: after «не больше».
-fn files_genitive(count: u64) -> String {
-    format!("{count} {}", plural(count, "файла", "файлов", "файлов"))
-}
-
-/// `1 символа`, `2 символов`: after «до» and «не меньше».
-fn characters(count: u64) -> String {
-    format!("{count} {}", plural(count, "символа", "символов", "символов"))
-}
-
-/// Refusals of a whole request.
-const NOTICES: Notices = Notices {
     invalid: Notice {
         title: "Проверьте, пожалуйста, поля",
         detail: "Чего-то не хватает или что-то введено неверно. Исправьте отмеченные поля и отправьте ещё раз.",
@@ -172,3 +176,28 @@ const NOTICES: Notices = Notices {
         detail: "Его заголовки больше допустимого, часто из-за множества cookie. Попробуйте в приватном окне.",
     },
 };
+
+/// The form a Russian noun takes after a number: that of 1, of 2 to 4, or of 5 and more.
+fn plural<'a>(count: u64, one: &'a str, few: &'a str, many: &'a str) -> &'a str {
+    match (count % 10, count % 100) {
+        (_, 11..=14) => many,
+        (1, _) => one,
+        (2..=4, _) => few,
+        _ => many,
+    }
+}
+
+/// `1 файл`, `2 файла`, `5 файлов`.
+fn files(count: u64) -> String {
+    format!("{count} {}", plural(count, "файл", "файла", "файлов"))
+}
+
+/// `1 файла`, `2 файлов`: after «не больше».
+fn files_genitive(count: u64) -> String {
+    format!("{count} {}", plural(count, "файла", "файлов", "файлов"))
+}
+
+/// `1 символа`, `2 символов`: after «до» and «не меньше».
+fn characters(count: u64) -> String {
+    format!("{count} {}", plural(count, "символа", "символов", "символов"))
+}

@@ -2,9 +2,10 @@
 
 use serde::Serialize;
 
-use super::super::filekind::FileKind;
+use super::super::filekind::{Close, FileKind};
 use super::super::form::Form;
 use super::super::text::Texts;
+use super::remedy;
 
 /// One fault at one field.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,6 +14,8 @@ pub struct FieldError {
     pub field: String,
     /// What is wrong.
     pub fault: Fault,
+    /// Which of the field's files is at fault, counted from 1; `None`: the field as a whole.
+    pub row: Option<usize>,
 }
 
 /// A fault as the visitor reads it: one member of `errors`.
@@ -27,6 +30,9 @@ pub struct RenderedError {
     /// More help, where there is some.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
+    /// Which of the field's files are at fault, counted from 1 in the order of the visitor.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rows: Vec<usize>,
 }
 
 impl FieldError {
@@ -38,6 +44,7 @@ impl FieldError {
             code: self.fault.code(),
             message: self.fault.message(texts, label),
             hint: self.fault.hint(texts),
+            rows: self.row.into_iter().collect(),
         }
     }
 }
@@ -119,6 +126,8 @@ pub enum Fault {
         file: String,
         /// The kinds it takes; empty: all supported ones.
         accepted: Vec<FileKind>,
+        /// What it is close to, where it is no supported kind at all.
+        close: Option<Close>,
     },
     /// Not what its extension says.
     FileContradicts {
@@ -189,54 +198,60 @@ impl Fault {
 
     /// What is wrong and what to do, in plain text.
     pub fn message(&self, texts: &Texts, label: &str) -> String {
-        let named = |file: &str| if file.is_empty() { texts.unnamed_file } else { file }.to_owned();
+        let named = |file: &str| if file.is_empty() { texts.unnamed_file() } else { file }.to_owned();
         match self {
-            Self::Required(Missing::Text) => (texts.required)(label),
-            Self::Required(Missing::Tick) => (texts.required_tick)(label),
-            Self::Required(Missing::Choice) => (texts.required_choice)(label),
-            Self::Required(Missing::File) => (texts.required_file)(label),
-            Self::TooShort { min } => (texts.too_short)(label, u64::from(*min)),
-            Self::TooLong { max } => (texts.too_long)(label, u64::from(*max)),
-            Self::Pattern => (texts.pattern)(label),
-            Self::Email => (texts.email)(label),
-            Self::Url => (texts.url)(label),
-            Self::Number => (texts.number)(label),
-            Self::NumberMin(min) => (texts.number_min)(label, &min.to_string()),
-            Self::NumberMax(max) => (texts.number_max)(label, &max.to_string()),
-            Self::Date => (texts.date)(label),
-            Self::DateMin(min) => (texts.date_min)(label, min),
-            Self::DateMax(max) => (texts.date_max)(label, max),
-            Self::Option => (texts.option)(label),
-            Self::Repeated => (texts.repeated)(label),
-            Self::LineBreak => (texts.line_break)(label),
-            Self::ControlCharacter => (texts.control_character)(label),
-            Self::NotText => (texts.not_text)(label),
-            Self::Nested => (texts.nested)(label),
-            Self::UnknownField => (texts.unknown_field)(label),
-            Self::UnknownFile => (texts.unknown_file)(label),
-            Self::FileExpected => (texts.file_expected)(label),
-            Self::TextExpected => (texts.text_expected)(label),
-            Self::FileEmpty { file } => (texts.file_empty)(&named(file)),
-            Self::FileType { file, .. } => (texts.file_type)(&named(file)),
-            Self::FileContradicts { file, extension } => (texts.file_contradicts)(&named(file), extension),
-            Self::FileDamaged { file } => (texts.file_damaged)(&named(file)),
-            Self::FileTooLarge { file, max } => (texts.file_too_large)(&named(file), &(texts.size)(*max)),
-            Self::FilesTooMany { max } => (texts.files_too_many)(label, *max),
-            Self::FilesTotal { max } => (texts.files_total)(&(texts.size)(*max)),
+            Self::Required(Missing::Text) => texts.required(label),
+            Self::Required(Missing::Tick) => texts.required_tick(label),
+            Self::Required(Missing::Choice) => texts.required_choice(label),
+            Self::Required(Missing::File) => texts.required_file(label),
+            Self::TooShort { min } => texts.too_short(label, u64::from(*min)),
+            Self::TooLong { max } => texts.too_long(label, u64::from(*max)),
+            Self::Pattern => texts.pattern(label),
+            Self::Email => texts.email(label),
+            Self::Url => texts.url(label),
+            Self::Number => texts.number(label),
+            Self::NumberMin(min) => texts.number_min(label, &min.to_string()),
+            Self::NumberMax(max) => texts.number_max(label, &max.to_string()),
+            Self::Date => texts.date(label),
+            Self::DateMin(min) => texts.date_min(label, min),
+            Self::DateMax(max) => texts.date_max(label, max),
+            Self::Option => texts.option(label),
+            Self::Repeated => texts.repeated(label),
+            Self::LineBreak => texts.line_break(label),
+            Self::ControlCharacter => texts.control_character(label),
+            Self::NotText => texts.not_text(label),
+            Self::Nested => texts.nested(label),
+            Self::UnknownField => texts.unknown_field(label),
+            Self::UnknownFile => texts.unknown_file(label),
+            Self::FileExpected => texts.file_expected(label),
+            Self::TextExpected => texts.text_expected(label),
+            Self::FileEmpty { file } => texts.file_empty(&named(file)),
+            Self::FileType { file, close, .. } => {
+                let file = named(file);
+                close.and_then(|close| remedy::what(close, &file, texts)).unwrap_or_else(|| texts.file_type(&file))
+            }
+            Self::FileContradicts { file, extension } => texts.file_contradicts(&named(file), extension),
+            Self::FileDamaged { file } => texts.file_damaged(&named(file)),
+            Self::FileTooLarge { file, max } => texts.file_too_large(&named(file), &texts.size(*max)),
+            Self::FilesTooMany { max } => texts.files_too_many(label, *max),
+            Self::FilesTotal { max } => texts.files_total(&texts.size(*max)),
         }
     }
 
     /// More help: an example, what is accepted, how to mend it.
     pub fn hint(&self, texts: &Texts) -> Option<String> {
         let hint = match self {
-            Self::Email => texts.email_hint,
-            Self::Url => texts.url_hint,
-            Self::Number => texts.number_hint,
-            Self::Date => texts.date_hint,
-            Self::ControlCharacter => texts.control_character_hint,
-            Self::FileContradicts { .. } => texts.file_contradicts_hint,
-            Self::FileTooLarge { .. } => texts.file_too_large_hint,
-            Self::FileType { accepted, .. } => return Some((texts.file_type_hint)(&FileKind::list(accepted))),
+            Self::Email => texts.email_hint(),
+            Self::Url => texts.url_hint(),
+            Self::Number => texts.number_hint(),
+            Self::Date => texts.date_hint(),
+            Self::ControlCharacter => texts.control_character_hint(),
+            Self::FileContradicts { .. } => texts.file_contradicts_hint(),
+            Self::FileTooLarge { .. } => texts.file_too_large_hint(),
+            Self::FileType { accepted, close, .. } => {
+                let remedy = close.and_then(|close| remedy::how(close, accepted, texts));
+                return Some(remedy.unwrap_or_else(|| texts.file_type_hint(&FileKind::list(accepted))));
+            }
             Self::Required(_)
             | Self::TooShort { .. }
             | Self::TooLong { .. }

@@ -69,7 +69,7 @@ pub(super) fn judge(
     if given.files.len() > most {
         findings.fault(&field.name, Fault::FilesTooMany { max: u64::from(rules.max_files) });
     }
-    for &(index, file) in &given.files {
+    for (place, &(index, file)) in given.files.iter().enumerate() {
         let (content, faults) = budget.charge(index, file.size);
         for fault in faults {
             // The field's own bound on the number has said it already.
@@ -77,24 +77,25 @@ pub(super) fn judge(
                 findings.fault(&field.name, fault);
             }
         }
-        if content == Content::Read {
-            take(index, file, rules, budget.bounds, findings);
+        if content == Content::NotRead {
+            continue;
+        }
+        match kind(file, rules, budget.bounds) {
+            Err(fault) => findings.fault_at(&field.name, place + 1, fault),
+            Ok(kind) => findings.files.push(accepted(index, file, kind)),
         }
     }
 }
 
-/// Takes one file, or finds what is wrong with it.
-pub(super) fn take(index: usize, file: &DraftFile, rules: &FileRules, bounds: &Bounds, findings: &mut Findings) {
-    match kind(file, rules, bounds) {
-        Err(fault) => findings.fault(&file.field, fault),
-        Ok(kind) => findings.files.push(AcceptedFile {
-            index,
-            field: file.field.clone(),
-            name: if file.name.is_empty() { format!("file.{}", kind.extension()) } else { file.name.clone() },
-            kind,
-            size: file.size,
-            sha256: file.sha256,
-        }),
+/// A file that is taken.
+fn accepted(index: usize, file: &DraftFile, kind: FileKind) -> AcceptedFile {
+    AcceptedFile {
+        index,
+        field: file.field.clone(),
+        name: if file.name.is_empty() { format!("file.{}", kind.extension()) } else { file.name.clone() },
+        kind,
+        size: file.size,
+        sha256: file.sha256,
     }
 }
 
@@ -110,18 +111,20 @@ fn kind(file: &DraftFile, rules: &FileRules, bounds: &Bounds) -> Result<FileKind
     }
     let extension = filename::extension(&file.name);
     let accepted = || rules.types.clone();
+    let unfit = |close| Fault::FileType { file: name(), accepted: accepted(), close };
     let Resolved { kind, agreement } = match filekind::resolve(file.sniffed, &extension) {
         Ok(resolved) => resolved,
         Err(Close::Damaged(_)) => return Err(Fault::FileDamaged { file: name() }),
-        Err(_) if FileKind::from_extension(&extension).is_some() => {
+        // Nothing better is known of it than that its name is wrong.
+        Err(Close::Unknown) if FileKind::from_extension(&extension).is_some() => {
             return Err(Fault::FileContradicts { file: name(), extension });
         }
-        Err(_) => return Err(Fault::FileType { file: name(), accepted: accepted() }),
+        Err(close) => return Err(unfit(Some(close))),
     };
     match agreement {
         Agreement::TextUnderBinary => Err(Fault::FileContradicts { file: name(), extension }),
         _ if rules.types.is_empty() => Ok(kind),
-        _ if !rules.types.contains(&kind) => Err(Fault::FileType { file: name(), accepted: accepted() }),
+        _ if !rules.types.contains(&kind) => Err(unfit(None)),
         Agreement::Contradicts(_) => Err(Fault::FileContradicts { file: name(), extension }),
         Agreement::Agrees => Ok(kind),
     }
@@ -137,5 +140,8 @@ pub(super) fn take_any(index: usize, file: &DraftFile, budget: &mut Budget<'_>, 
         return;
     }
     let rules = FileRules { types: Vec::new(), max_files: u8::MAX, max_size: budget.bounds.max_file };
-    take(index, file, &rules, budget.bounds, findings);
+    match kind(file, &rules, budget.bounds) {
+        Err(fault) => findings.fault(&file.field, fault),
+        Ok(kind) => findings.files.push(accepted(index, file, kind)),
+    }
 }

@@ -12,11 +12,14 @@
 //! It decides nothing about spam, repeats or closed forms, and it never panics, whatever the draft holds.
 
 mod choice;
+mod expected;
 mod extra;
 mod fault;
 mod file;
+mod remedy;
 mod text;
 
+pub use expected::expected;
 pub use fault::{Fault, FieldError, RenderedError};
 
 use super::bounds::Bounds;
@@ -138,7 +141,12 @@ impl Findings {
 
     /// A fault.
     fn fault(&mut self, field: &str, fault: Fault) {
-        self.errors.push(FieldError { field: field.to_owned(), fault });
+        self.errors.push(FieldError { field: field.to_owned(), fault, row: None });
+    }
+
+    /// A fault of one of a field's files.
+    fn fault_at(&mut self, field: &str, row: usize, fault: Fault) {
+        self.errors.push(FieldError { field: field.to_owned(), fault, row: Some(row) });
     }
 
     /// The submission, when nothing is at fault.

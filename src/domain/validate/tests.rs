@@ -7,6 +7,7 @@ use super::super::filekind::{Close, FileKind, Sniffed};
 use super::super::form::{ExtraFields, FileRules, NumberRules, TextRules};
 use super::super::ids::FormId;
 use super::super::pattern::Pattern;
+use super::super::response::Response;
 use super::super::text::Language;
 use super::*;
 use crate::domain::digest::Sha256Sum;
@@ -36,6 +37,7 @@ fn form(fields: Vec<(&str, FieldKind)>) -> Form {
         success_url: None,
         consent: None,
         extra_fields: ExtraFields::Keep,
+        response: Response::Usual,
         fields: fields.into_iter().map(field).collect(),
     }
 }
@@ -316,13 +318,13 @@ fn only_files_that_are_too_large_make_a_413() {
 fn a_fault_is_said_in_the_language_of_the_form() {
     let form = form(vec![("cv!", pdfs(1))]);
     let errors = validate(&form, &Bounds::default(), &Draft::default()).unwrap_err();
-    let english = errors[0].render(Some(&form), Language::En.texts());
-    let russian = errors[0].render(None, Language::Ru.texts());
+    let english = errors[0].render(Some(&form), &Language::En.texts());
+    let russian = errors[0].render(None, &Language::Ru.texts());
     assert_eq!(english.message, "Please choose a file for “The cv”.");
     assert_eq!(russian.message, "Выберите файл в поле «cv».");
     let sent = with_files(Draft::default(), vec![pdf("cv", "a.pdf", 2_000_000)]);
     let errors = validate(&form, &Bounds::default(), &sent).unwrap_err();
-    let json = serde_json::to_value(errors[0].render(Some(&form), Language::En.texts())).unwrap();
+    let json = serde_json::to_value(errors[0].render(Some(&form), &Language::En.texts())).unwrap();
     assert_eq!(json["code"], "file_too_large");
     assert_eq!(json["hint"], "Please choose a smaller file, or send a link to it.");
 }
@@ -372,8 +374,8 @@ proptest! {
     fn no_draft_makes_it_panic_and_each_fault_can_be_said(draft in any_draft()) {
         for form in [every_kind(), form(vec![])] {
             for error in validate(&form, &Bounds::default(), &draft).err().into_iter().flatten() {
-                for language in [Language::En, Language::Ru] {
-                    prop_assert!(!error.render(Some(&form), language.texts()).message.is_empty());
+                for language in Language::ALL {
+                    prop_assert!(!error.render(Some(&form), &language.texts()).message.is_empty());
                 }
             }
         }

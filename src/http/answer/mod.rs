@@ -1,19 +1,19 @@
 //! What a client is told: one outcome, written as JSON or as a page.
 //!
-//! * JSON or page is decided by [`format::choose`], the texts by the visitor's language.
+//! * JSON or page is decided by [`format::choose`], the shape of JSON by the form ([`shape`]), the texts by the visitor's language.
 //! * A refusal is RFC 9457 `application/problem+json` with the members that existing front-ends read, or a page; where
 //!   there is something to mend, the page is the form again with everything the visitor wrote.
 //! * No answer sets a cookie; answers to a post are `no-store`.
 //! * An answer holds nothing internal: a mistake of ours is a number that stands in the log as well.
 
 mod format;
-mod json;
 mod next;
 mod page;
 mod problem;
+mod shape;
 
 pub(super) use format::{Format, Suffix, choose};
-pub(super) use next::{allowed, encode};
+pub(super) use next::{allowed, encode, page_of};
 pub(super) use page::hosted_form;
 pub(super) use problem::ProblemKind;
 
@@ -32,7 +32,8 @@ use super::server::Reply;
 use crate::domain::draft::Draft;
 use crate::domain::form::Form;
 use crate::domain::ids::ReceiptId;
-use crate::domain::text::Language;
+use crate::domain::response::Response;
+use crate::domain::text::Texts;
 use crate::domain::time::Span;
 use crate::domain::validate::RenderedError;
 use crate::pages::{Button, Page, Pages};
@@ -42,8 +43,12 @@ use crate::pages::{Button, Page, Pages};
 pub(super) struct Ask {
     /// JSON or page.
     pub(super) format: Format,
-    /// The visitor's language.
-    pub(super) language: Language,
+    /// The visitor's language, in the site's words.
+    pub(super) texts: Texts,
+    /// The shape for programs.
+    pub(super) response: Response,
+    /// The page it comes from, where that is one of the site or ours.
+    pub(super) page: Option<String>,
     /// Who may read it.
     pub(super) cors: Cors,
 }
@@ -165,10 +170,10 @@ impl Answer {
     /// Writes it.
     pub(super) fn render(&self, ask: &Ask, pages: &Pages) -> Reply {
         let mut reply = match (self, ask.format) {
-            (Self::Accepted(accepted), Format::Json) => json::accepted(accepted, ask.language),
-            (Self::Accepted(accepted), Format::Page) => page::accepted(accepted, ask.language, pages),
-            (Self::Refused(problem), Format::Json) => json::refused(problem, ask.language),
-            (Self::Refused(problem), Format::Page) => page::refused(problem, ask.language, pages),
+            (Self::Accepted(accepted), Format::Json) => shape::accepted(accepted, &ask.texts, &ask.response),
+            (Self::Accepted(accepted), Format::Page) => page::accepted(accepted, ask, pages),
+            (Self::Refused(problem), Format::Json) => shape::refused(problem, &ask.texts, &ask.response),
+            (Self::Refused(problem), Format::Page) => page::refused(problem, &ask.texts, pages),
         };
         let headers = reply.headers_mut();
         match self {

@@ -3,47 +3,47 @@
 use hyper::StatusCode;
 use hyper::header::{CACHE_CONTROL, HeaderValue};
 
-use super::{Accepted, FormAgain, Problem, page_reply, see_other};
+use super::{Accepted, Ask, FormAgain, Problem, page_reply, see_other};
 use crate::domain::form::Form;
-use crate::domain::text::Language;
+use crate::domain::text::Texts;
 use crate::http::server::Reply;
 use crate::pages::{Again, FormPage, Note, Pages, Said};
 
 /// Sends the visitor on, or says thank you.
-pub(super) fn accepted(accepted: &Accepted, language: Language, pages: &Pages) -> Reply {
+pub(super) fn accepted(accepted: &Accepted, ask: &Ask, pages: &Pages) -> Reply {
     if let Some(reply) = accepted.next.as_deref().and_then(see_other) {
         return reply;
     }
-    let texts = language.texts();
-    let receipt = (texts.receipt_line)(&accepted.receipt.to_string());
+    let texts = &ask.texts;
+    let receipt = texts.receipt_line(&accepted.receipt.to_string());
     let note = Note {
-        language,
-        title: texts.thanks_title,
-        lines: &[texts.thanks_message],
+        texts,
+        title: texts.thanks_title(),
+        lines: &[texts.thanks_message()],
         receipt: Some(&receipt),
-        back: None,
+        back: ask.page.as_deref(),
     };
     page_reply(StatusCode::OK, pages.note(&note))
 }
 
 /// Says what is wrong: with the form below where there is one to mend.
-pub(super) fn refused(problem: &Problem, language: Language, pages: &Pages) -> Reply {
-    let notice = problem.kind.notice(language);
+pub(super) fn refused(problem: &Problem, texts: &Texts, pages: &Pages) -> Reply {
+    let notice = problem.kind.notice(texts);
     let lines: Vec<&str> = std::iter::once(notice.detail).chain(problem.more.iter().map(String::as_str)).collect();
     let page = match &problem.again {
-        None => pages.note(&Note { language, title: notice.title, lines: &lines, receipt: None, back: None }),
-        Some(again) => pages.form(&form_page(again, Said { title: notice.title, lines }, problem, language)),
+        None => pages.note(&Note { texts, title: notice.title, lines: &lines, receipt: None, back: None }),
+        Some(again) => pages.form(&form_page(again, Said { title: notice.title, lines }, problem, texts)),
     };
     page_reply(problem.kind.status(), page)
 }
 
 /// The form again.
-fn form_page<'a>(again: &'a FormAgain, said: Said<'a>, problem: &'a Problem, language: Language) -> FormPage<'a> {
+fn form_page<'a>(again: &'a FormAgain, said: Said<'a>, problem: &'a Problem, texts: &'a Texts) -> FormPage<'a> {
     FormPage {
         form: &again.form,
         action: None,
         key: &again.key,
-        language,
+        texts,
         next: again.next.as_deref(),
         again: Some(Again { said, draft: &again.draft, messages: &problem.messages, button: again.button }),
     }
@@ -51,8 +51,8 @@ fn form_page<'a>(again: &'a FormAgain, said: Said<'a>, problem: &'a Problem, lan
 
 /// The hosted page of a form. A browser may keep it for its back button, so that a text half written is not lost;
 /// nobody else may, since it carries a key.
-pub(in crate::http) fn hosted_form(form: &Form, key: &str, language: Language, pages: &Pages) -> Reply {
-    let page = FormPage { form, action: None, key, language, next: None, again: None };
+pub(in crate::http) fn hosted_form(form: &Form, key: &str, texts: &Texts, pages: &Pages) -> Reply {
+    let page = FormPage { form, action: None, key, texts, next: None, again: None };
     let mut reply = page_reply(StatusCode::OK, pages.form(&page));
     reply.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
     reply

@@ -2,7 +2,7 @@
 
 use hyper::StatusCode;
 
-use crate::domain::text::{Language, Notice};
+use crate::domain::text::{Notice, Texts};
 
 /// Why a request got no receipt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,28 +84,27 @@ impl ProblemKind {
     }
 
     /// What it says to a visitor.
-    pub(in crate::http) fn notice(self, language: Language) -> Notice {
-        let notices = &language.texts().notices;
+    pub(in crate::http) fn notice(self, texts: &Texts) -> Notice<'_> {
         match self {
-            Self::BadRequest => notices.bad_request,
-            Self::Malformed => notices.malformed,
-            Self::BadKey => notices.bad_key,
-            Self::Signature => notices.signature,
-            Self::OriginRefused => notices.origin_refused,
-            Self::Closed => notices.form_closed,
-            Self::NotFound => notices.not_found,
-            Self::MethodNotAllowed => notices.method_not_allowed,
-            Self::TooSlow => notices.too_slow,
-            Self::KeyConflict => notices.key_conflict,
-            Self::TooLarge => notices.too_large,
-            Self::TooMuch => notices.too_much,
-            Self::FilesTooLarge => notices.files_too_large,
-            Self::UnsupportedType => notices.unsupported_type,
-            Self::Invalid => notices.invalid,
-            Self::RateLimited => notices.rate_limited,
-            Self::HeadTooLarge => notices.header_too_large,
-            Self::Internal => notices.server_error,
-            Self::Unavailable => notices.unavailable,
+            Self::BadRequest => texts.bad_request(),
+            Self::Malformed => texts.malformed(),
+            Self::BadKey => texts.bad_key(),
+            Self::Signature => texts.signature(),
+            Self::OriginRefused => texts.origin_refused(),
+            Self::Closed => texts.form_closed(),
+            Self::NotFound => texts.not_found(),
+            Self::MethodNotAllowed => texts.method_not_allowed(),
+            Self::TooSlow => texts.too_slow(),
+            Self::KeyConflict => texts.key_conflict(),
+            Self::TooLarge => texts.too_large(),
+            Self::TooMuch => texts.too_much(),
+            Self::FilesTooLarge => texts.files_too_large(),
+            Self::UnsupportedType => texts.unsupported_type(),
+            Self::Invalid => texts.invalid(),
+            Self::RateLimited => texts.rate_limited(),
+            Self::HeadTooLarge => texts.header_too_large(),
+            Self::Internal => texts.server_error(),
+            Self::Unavailable => texts.unavailable(),
         }
     }
 }

@@ -5,11 +5,12 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::domain::draft::Shape;
+use crate::domain::text::Language;
 use crate::domain::time::Timestamp;
 use crate::http::fixture::form;
 
 fn ask(format: Format) -> Ask {
-    Ask { format, language: Language::Ru, cors: Cors::Any }
+    Ask { format, texts: Language::Ru.texts(), response: Response::Usual, page: None, cors: Cors::Any }
 }
 
 fn receipt() -> ReceiptId {
@@ -55,7 +56,7 @@ async fn a_success_says_ok_in_both_ways_and_next_is_always_a_string() {
     assert_eq!((reply.status(), reply.headers()[CONTENT_TYPE].as_bytes()), (StatusCode::OK, &b"application/json"[..]));
     let expected = json!({
         "ok": true, "success": true, "receipt": receipt().to_string(),
-        "message": Language::Ru.texts().thanks_message, "next": "",
+        "message": Language::Ru.texts().thanks_message(), "next": "",
     });
     assert_eq!(serde_json::from_str::<Value>(&body).unwrap(), expected);
     assert!(reply.headers().get("idempotent-replayed").is_none());
@@ -77,11 +78,18 @@ async fn a_browser_is_sent_on_or_thanked_with_its_receipt() {
 
 #[tokio::test]
 async fn a_refusal_is_a_problem_with_the_strings_that_front_ends_read() {
-    let message = RenderedError { field: "name".to_owned(), code: "required", message: "fill".to_owned(), hint: None };
+    let message = RenderedError {
+        field: "name".to_owned(),
+        code: "required",
+        message: "fill".to_owned(),
+        hint: None,
+        rows: Vec::new(),
+    };
     let problem = Problem { messages: vec![message], ..Problem::new(ProblemKind::Invalid) };
     let (reply, body) = write(&problem.into(), Format::Json).await;
     assert_eq!(reply.headers()[CONTENT_TYPE], "application/problem+json");
-    let notice = ProblemKind::Invalid.notice(Language::Ru);
+    let texts = Language::Ru.texts();
+    let notice = ProblemKind::Invalid.notice(&texts);
     let expected = json!({
         "type": "urn:formd:problem:invalid", "title": notice.title, "status": 422, "detail": notice.detail,
         "code": "invalid", "errors": [{"field": "name", "code": "required", "message": "fill"}],
@@ -92,7 +100,7 @@ async fn a_refusal_is_a_problem_with_the_strings_that_front_ends_read() {
     let body: Value = serde_json::from_str(&body).unwrap();
     assert!(body.get("errors").is_none(), "existing clients take `errors` for faults at fields");
     assert_eq!(body["detail"], "two keys");
-    assert_eq!(body["message"], ProblemKind::BadKey.notice(Language::Ru).detail);
+    assert_eq!(body["message"], ProblemKind::BadKey.notice(&texts).detail);
 }
 
 #[tokio::test]

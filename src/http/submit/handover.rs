@@ -71,7 +71,7 @@ impl Course<'_> {
                 tracing::warn!("too many submissions are in flight");
                 Err(self.refuse_whole(ProblemKind::Unavailable))
             }
-            Ok(Err(_)) => Err(internal(self.inner, self.visit.ask.language, "a submission was dropped by intake")),
+            Ok(Err(_)) => Err(internal(self.inner, &self.visit.ask.texts, "a submission was dropped by intake")),
             Err(_) => {
                 tracing::error!("a submission was not committed in time");
                 Err(self.refuse_whole(ProblemKind::Unavailable))

@@ -304,7 +304,7 @@ impl Course<'_> {
             published: self.target.published.clone(),
             key: key.clone(),
             client: self.visit.client.to_string(),
-            language: self.visit.ask.language,
+            language: self.visit.ask.texts.language(),
             draft,
             parts,
         };
@@ -319,7 +319,7 @@ impl Course<'_> {
     /// Where the visitor goes after success.
     fn next(&self, draft: &Draft) -> Option<String> {
         let Published { site, form } = self.target.published.as_ref()?;
-        allowed(draft, site, &self.visit.own).or_else(|| form.success_url.clone())
+        allowed(draft, site, &self.visit.own, self.visit.ask.page.as_deref()).or_else(|| form.success_url.clone())
     }
 }
 

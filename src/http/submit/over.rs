@@ -14,7 +14,7 @@ use crate::domain::time::Span;
 use crate::http::answer::{Answer, Format};
 use crate::http::body::{ContentType, Extent, Received, Replayed};
 use crate::intake;
-use crate::pages::{Button, Words};
+use crate::pages::Button;
 use crate::store::{KnownKey, StoreError};
 
 /// A text that came whole, and its key.
@@ -153,13 +153,13 @@ impl Course<'_> {
 
     /// 429, with the text where it is there.
     fn too_many(&self, retry_after: Span, kept: Option<Kept>) -> Problem {
-        let words = Words::of(self.visit.ask.language);
+        let texts = &self.visit.ask.texts;
         let problem = Problem::new(ProblemKind::RateLimited)
             .retry_after(retry_after)
-            .say(words.again_in(retry_after.as_secs_ceil()));
+            .say(texts.again_in(u64::try_from(retry_after.as_secs_ceil()).unwrap_or_default()));
         match kept.and_then(|kept| self.form_again(kept.draft, kept.key, Button::Send)) {
             Some(again) => Problem { again: Some(again), ..problem },
-            None if self.visit.ask.format == Format::Page => problem.say(words.go_back.to_owned()),
+            None if self.visit.ask.format == Format::Page => problem.say(texts.go_back().to_owned()),
             None => problem,
         }
     }

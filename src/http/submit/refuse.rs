@@ -9,7 +9,7 @@ use crate::domain::validate::{FieldError, Verdict, only_too_large};
 use crate::http::answer::{FormAgain, Format, allowed};
 use crate::http::body::BodyError;
 use crate::intake::{Published, Refusal};
-use crate::pages::{Button, Words};
+use crate::pages::Button;
 
 impl Course<'_> {
     /// A refusal of the whole request, of which nothing can be shown again: the browser still has the form.
@@ -17,7 +17,7 @@ impl Course<'_> {
         let problem = Problem::new(kind);
         let problem = if kind == ProblemKind::Unavailable { problem.retry_after(SOON) } else { problem };
         match self.visit.ask.format {
-            Format::Page => problem.say(Words::of(self.visit.ask.language).go_back.to_owned()),
+            Format::Page => problem.say(self.visit.ask.texts.go_back().to_owned()),
             Format::Json => problem,
         }
     }
@@ -76,7 +76,7 @@ impl Course<'_> {
             Verdict::Invalid => ProblemKind::Invalid,
         };
         let form = self.target.published.as_ref().map(|published| published.form.as_ref());
-        let texts = self.visit.ask.language.texts();
+        let texts = &self.visit.ask.texts;
         let messages = errors.iter().map(|error| error.render(form, texts)).collect();
         let again = shown.and_then(|draft| self.form_again(draft, key, Button::Send));
         Problem { messages, again, ..Problem::new(kind) }
@@ -94,7 +94,7 @@ impl Course<'_> {
         Some(Box::new(FormAgain {
             form,
             key: key.map_or_else(|| fresh_key(&self.inner.clock), |key| key.as_str().to_owned()),
-            next: allowed(&draft, &site, &self.visit.own),
+            next: allowed(&draft, &site, &self.visit.own, self.visit.ask.page.as_deref()),
             draft,
             button,
         }))

@@ -34,7 +34,8 @@ impl Course<'_> {
         let id = shared.path.form_of(draft).ok_or_else(|| Problem::new(ProblemKind::NotFound))?;
         self.target.address = format!("/f/{}/{id}", shared.site.id);
         self.target.published = shared.site.forms.get(&id).map(|form| {
-            self.visit.ask.language = form.locale.unwrap_or(shared.visitor);
+            self.visit.ask.texts = shared.site.texts(form.locale.unwrap_or(shared.visitor));
+            self.visit.ask.response = form.response.clone();
             Published { site: shared.site.clone(), form: form.clone() }
         });
         self.target.form = Some(id);
