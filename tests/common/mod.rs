@@ -4,6 +4,7 @@
 #![allow(dead_code, reason = "each test file uses its part of the fixture")]
 
 pub mod client;
+pub mod clients;
 pub mod peers;
 pub mod process;
 
