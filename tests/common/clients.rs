@@ -108,6 +108,25 @@ impl Desk {
         format!("http://{}{path}", self.formd.address)
     }
 
+    /// Ends formd, by a signal that it may or may not hear, and starts it again at the same address.
+    pub fn restart(&mut self, kindly: bool) {
+        let config = fs::read_to_string(self.config()).unwrap();
+        let fixed = config.replace("127.0.0.1:0", &self.formd.address.to_string());
+        super::write_private(&self.config(), &fixed);
+        if kindly {
+            assert_eq!(self.formd.stop(), Some(0));
+        } else {
+            self.formd.kill();
+        }
+        self.formd = Process::start(&self.config());
+    }
+
+    /// Kept attachments and parts on disk.
+    pub fn files(&self) -> Vec<String> {
+        let data = self.path().join("data");
+        [super::files_below(&data.join("attachments")), super::files_below(&data.join("tmp"))].concat()
+    }
+
     /// Runs a client with the address of the form, the values and the file; its answer's receipt.
     pub fn receipt_of(&self, program: &str, args: &[&str]) -> String {
         let (url, values) = (self.url("/f/acme/all.json"), self.path().join("values.json"));

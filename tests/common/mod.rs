@@ -5,7 +5,9 @@
 
 pub mod client;
 pub mod clients;
+pub mod nginx;
 pub mod peers;
+pub mod probes;
 pub mod process;
 
 use std::fs;
