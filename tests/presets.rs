@@ -1,5 +1,5 @@
-//! Front-ends of other services change only the address they post to: Formspree's official library, the snippets that
-//! Web3Forms, FormSubmit, Formcarry, Basin and Netlify document. They believe a success to be one, and show an error.
+//! Front-ends of other services change only the address they post to: the official library of Formspree, the snippets
+//! that other services document. They believe a success to be one, and show an error.
 
 #![allow(
     clippy::unwrap_used,

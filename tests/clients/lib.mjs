@@ -34,7 +34,7 @@ export const say = (finding) => console.log(JSON.stringify(finding));
 
 const quoted = (name) => `[name="${name.replaceAll('"', '\\"')}"]`;
 
-// Fills a form as a visitor does: keys for texts, clicks for choices. A date has no keys that all locales share.
+// Fills a form as a visitor does: what an input method sends for texts, clicks for choices. A date has no keys that all locales share.
 export async function fill(page, pairs) {
   for (const [name, value] of pairs) {
     const control = await page.$(quoted(name));
@@ -47,7 +47,8 @@ export async function fill(page, pairs) {
       await control.evaluate((c, v) => { c.value = v; }, value);
     } else {
       await control.evaluate((c) => { c.value = ""; });
-      await control.type(value);
+      await control.focus();
+      await page.keyboard.sendCharacter(value);
     }
   }
 }

@@ -81,9 +81,16 @@ impl Desk {
 
     /// The same with more lines in `formd.toml` and another site file.
     pub fn with(daemon: &str, site: &str) -> Self {
+        Self::with_sites(daemon, &[("acme", site)])
+    }
+
+    /// The same with several sites.
+    pub fn with_sites(daemon: &str, sites: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let config = super::process::write_config(folder.path(), daemon);
-        super::write_private(&folder.path().join("sites/acme.toml"), site);
+        for (id, site) in sites {
+            super::write_private(&folder.path().join(format!("sites/{id}.toml")), site);
+        }
         fs::write(folder.path().join(FILE_NAME), pdf("report", 30_000)).unwrap();
         let pairs: Vec<Value> = VALUES.iter().map(|(name, value)| json!([name, value])).collect();
         fs::write(folder.path().join("values.json"), json!(pairs).to_string()).unwrap();
