@@ -1,4 +1,5 @@
-// The pages that formd itself shows, in Chromium: MODE FORMD FOLDER, with MODE one of look, hostile, keyboard.
+// The pages that formd itself shows, in Chromium: MODE FORMD FOLDER, with MODE one of look, languages, hostile,
+// keyboard.
 // `look` brings every page up, judges it by axe and an HTML validator in light and dark, wide and at 320 px, and puts
 // screenshots into FOLDER; `hostile` types markup into every field; `keyboard` walks by Tab.
 import { readFile } from "node:fs/promises";
@@ -62,8 +63,9 @@ const states = {
 const judge = () => axe.run(document, { rules: { "target-size": { enabled: true } } })
   .then((found) => found.violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.html.slice(0, 160)).join(" | ")}`));
 
-async function look(browser, name) {
+async function look(browser, name, language = "en") {
   const page = await browser.newPage();
+  await page.setExtraHTTPHeaders({ "Accept-Language": language });
   const answer = await states[name](page);
   const html = (await validator.validateString(await answer.text())).results
     .flatMap((result) => result.messages.map((m) => `${m.line}:${m.column} ${m.ruleId}: ${m.message}`));
@@ -74,8 +76,9 @@ async function look(browser, name) {
       await page.setViewport({ width, height: 800 });
       const over = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
       const back = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
-      await page.screenshot({ path: `${folder}/page-${name}-${scheme}-${width}.png`, fullPage: true });
-      say({ name, scheme, width, status: answer.status(), html, axe: await page.evaluate(judge), over: Math.max(over, 0), back });
+      await page.screenshot({ path: `${folder}/page-${name}-${language}-${scheme}-${width}.png`, fullPage: true });
+      const spoken = await page.evaluate(() => document.documentElement.lang);
+      say({ name, scheme, width, status: answer.status(), html, axe: await page.evaluate(judge), over: Math.max(over, 0), back, spoken });
     }
   }
   await page.close();
@@ -162,5 +165,6 @@ async function keyboard(browser) {
 await withBrowser(async ({ browser }) => {
   if (mode === "hostile") await hostile(browser);
   else if (mode === "keyboard") await keyboard(browser);
+  else if (mode === "languages") for (const language of ["de", "es", "fr", "ru"]) await look(browser, "error", language);
   else for (const name of Object.keys(states)) await look(browser, name);
 });
