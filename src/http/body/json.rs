@@ -259,8 +259,18 @@ mod tests {
     #[test]
     fn what_is_not_one_object_is_malformed() {
         let deep = format!("{{\"a\": {}{}}}", "[".repeat(5000), "]".repeat(5000));
-        let bad =
-            ["", "[]", "1", "{\"a\":1,}", "{\"a\":1} x", "{\"a\":1,\"a\":1}", "{\"o\":{\"a\":1,\"a\":1}}", "{\"a\":\"\\ud800\"}", "{'a':1}", &deep];
+        let bad = [
+            "",
+            "[]",
+            "1",
+            "{\"a\":1,}",
+            "{\"a\":1} x",
+            "{\"a\":1,\"a\":1}",
+            "{\"o\":{\"a\":1,\"a\":1}}",
+            "{\"a\":\"\\ud800\"}",
+            "{'a':1}",
+            &deep,
+        ];
         for json in bad {
             assert!(matches!(read(json), Err(BodyError::Malformed(_))), "{json:.40}");
         }
