@@ -15,8 +15,10 @@
 mod common;
 
 use std::fs;
+use std::io::{Read as _, Write as _};
 use std::os::unix::fs::PermissionsExt;
-use std::process::Command;
+use std::os::unix::net::UnixStream;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use common::client::{Request, pdf};
@@ -156,6 +158,40 @@ fn reload_publishes_new_files_at_one_stroke_or_not_at_all() {
     let status = ctl(&config, &["status", "--json"]);
     assert!(String::from_utf8_lossy(&status.stdout).contains("\"config_current\":false"), "{status:?}");
     daemon.stop();
+}
+
+#[test]
+fn a_log_that_cannot_be_written_costs_no_answer() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = write_config(folder.path(), "");
+    let full = ["sh", "-c", "exec \"$0\" \"$@\" 2>/dev/full"];
+    let mut formd = Process::start_under(&full, &config);
+    for _ in 0..3 {
+        submission().pdf("x.pdf", &pdf("full", 300)).post("/f/acme/quote").send(formd.address).receipt();
+    }
+    assert_eq!(formd.stop(), Some(0));
+}
+
+#[test]
+fn output_that_nobody_reads_does_not_end_the_daemon() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = write_config(folder.path(), "");
+    let socket = folder.path().join("formd.sock");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_formd"))
+        .args(["--config", config.to_str().unwrap(), "--listen", &format!("unix:{}", socket.display())])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop((child.stdout.take(), child.stderr.take()));
+    wait_until(Duration::from_secs(10), || UnixStream::connect(&socket).is_ok());
+    let mut stream = UnixStream::connect(&socket).unwrap();
+    stream.write_all(b"GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    signal(child.id(), "TERM");
+    assert_eq!(child.wait().unwrap().code(), Some(0));
 }
 
 #[test]

@@ -1,7 +1,6 @@
 //! The daemon's command line.
 
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a bin is where a program speaks")]
-
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -27,10 +26,12 @@ fn main() -> ExitCode {
     let args = Args::parse();
     let demo = if args.demo { Demo::Yes } else { Demo::No };
     let options = Options { config: args.config, demo, listen: args.listen };
-    match formd::formd_main(options, &mut |text| println!("{text}")) {
+    // Whoever read our output may have left, as `head` does: the daemon goes on.
+    let mut say = |text: &str| drop(writeln!(std::io::stdout(), "{text}"));
+    match formd::formd_main(options, &mut say) {
         Ok(()) => ExitCode::SUCCESS,
         Err(ended) => {
-            eprintln!("formd: {}", ended.text);
+            drop(writeln!(std::io::stderr(), "formd: {}", ended.text));
             ExitCode::from(ended.code)
         }
     }

@@ -2,9 +2,9 @@
 //!
 //! Strings are taken as they are, numbers as they are written, `true` and `false` as words; `null` is absent. The
 //! strings of an array are its elements, the members of an object are named `OBJECT[NAME]`. Deeper things become a
-//! fault of their field. Duplicate names, which a
-//! parser would resolve silently, make the whole body malformed, and so does anything that is not JSON in UTF-8.
-//! A charset in the request's type or in a member `_charset_` says nothing here (RFC 8259, 8.1 and 11).
+//! fault of their field. Duplicate names, which a parser would resolve silently, make the whole body malformed, and so
+//! does anything that is not JSON in UTF-8. A charset in the request's type or in a member `_charset_` says nothing
+//! here (RFC 8259, 8.1 and 11).
 
 use std::fmt;
 
@@ -92,7 +92,7 @@ fn object(fields: &mut Fields, object: &str, value: &RawValue, most: usize) -> R
     let members = serde_json::Deserializer::from_str(value.get()).deserialize_map(Members(most));
     let members = members.map_err(|_| NOT_JSON)?.ok_or(TOO_MANY)?;
     if members.iter().all(|(_, value)| value.get() == "null") {
-        return fields.text(object.to_owned(), "", Shape::Nested);
+        return text(fields, object, "", Shape::Nested);
     }
     for (place, (name, value)) in members.iter().enumerate() {
         if members.iter().take(place).any(|(other, _)| other == name) {
