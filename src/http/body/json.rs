@@ -92,7 +92,7 @@ fn object(fields: &mut Fields, object: &str, value: &RawValue, most: usize) -> R
     let members = serde_json::Deserializer::from_str(value.get()).deserialize_map(Members(most));
     let members = members.map_err(|_| NOT_JSON)?.ok_or(TOO_MANY)?;
     if members.iter().all(|(_, value)| value.get() == "null") {
-        return fields.text(object.to_owned(), "", Shape::Nested);
+        return text(fields, object, "", Shape::Nested);
     }
     for (place, (name, value)) in members.iter().enumerate() {
         if members.iter().take(place).any(|(other, _)| other == name) {
@@ -259,8 +259,18 @@ mod tests {
     #[test]
     fn what_is_not_one_object_is_malformed() {
         let deep = format!("{{\"a\": {}{}}}", "[".repeat(5000), "]".repeat(5000));
-        let bad =
-            ["", "[]", "1", "{\"a\":1,}", "{\"a\":1} x", "{\"a\":1,\"a\":1}", "{\"o\":{\"a\":1,\"a\":1}}", "{\"a\":\"\\ud800\"}", "{'a':1}", &deep];
+        let bad = [
+            "",
+            "[]",
+            "1",
+            "{\"a\":1,}",
+            "{\"a\":1} x",
+            "{\"a\":1,\"a\":1}",
+            "{\"o\":{\"a\":1,\"a\":1}}",
+            "{\"a\":\"\\ud800\"}",
+            "{'a':1}",
+            &deep,
+        ];
         for json in bad {
             assert!(matches!(read(json), Err(BodyError::Malformed(_))), "{json:.40}");
         }
