@@ -2,8 +2,12 @@
 #
 #   make demo   builds formd and runs its embedded default on http://127.0.0.1:8787
 #   make test   installs what the tests need (as root; else names it and stops) and runs them all
+#
+# And one for the patient:
+#
+#   make fuzz   feeds every reader of what visitors send with noise, a minute each
 
-.PHONY: demo test packages check-format check-lints check-tests
+.PHONY: demo test fuzz packages check-format check-lints check-tests
 
 demo:
 	cargo build --locked
@@ -30,3 +34,7 @@ check-lints:
 # FORMD_TESTS=all: a test that lacks its tool fails instead of being skipped.
 check-tests:
 	FORMD_TESTS=all cargo test --locked
+
+# SEED=n repeats a run; it is printed with every failure.
+fuzz:
+	FORMD_FUZZ_SECONDS=60 cargo test --locked --test fuzz -- --nocapture --test-threads=2

@@ -2,6 +2,8 @@
 //!
 //! Not for users: the program's interface is its two binaries, their files and their addresses.
 
+pub mod noise;
+
 use std::net::SocketAddr;
 use std::path::Path;
 

@@ -21,10 +21,13 @@ mod common;
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Write as _;
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use common::World;
-use common::client::{Answer, parse_answers, send_raw};
+use common::client::{Answer, parse_answers, read_all, send_raw};
 use common::submission;
 use formd::harness::{Span, sha256_hex};
 use unicode_normalization::UnicodeNormalization as _;
@@ -263,6 +266,49 @@ fn every_capture_of_a_real_client_is_answered_and_stored_as_its_verdict_says() {
     );
     assert!(wrong.is_empty(), "{} of {} captures:\n{}", wrong.len(), captures.len(), wrong.join("\n"));
     bytes_on_disk_are_those_of_their_rows(&world);
+}
+
+/// The second sending repeats the first: within ten minutes equal content from one client is one submission, so the
+/// pieces have changed nothing of values, names or files when the receipt is the same.
+#[test]
+fn no_capture_means_anything_else_when_it_arrives_in_pieces() {
+    let world = World::with("", FORM);
+    let captures = captures();
+    for (number, capture) in captures.iter().enumerate() {
+        world.pass(Span::from_minutes(11));
+        let bytes = to_our_form(&wire(capture));
+        let whole = post(&world, &bytes);
+        let largest = if bytes.len() > 100_000 { 65_536 } else { 1 + number * 37 % 512 };
+        let cut = send_in_pieces(&world, &bytes, largest);
+        assert_eq!((whole.status, faults(&whole)), (cut.status, faults(&cut)), "{}", capture.id);
+        if whole.status == 200 {
+            assert_eq!(whole.receipt(), cut.receipt(), "{}", capture.id);
+            assert_eq!(cut.header("Idempotent-Replayed"), Some("true"), "{}", capture.id);
+        }
+    }
+    println!("{} captures sent in pieces mean the same", captures.len());
+}
+
+/// The faults of an answer; none of one that is no JSON.
+fn faults(answer: &Answer) -> Vec<String> {
+    if answer.body.starts_with('{') { answer.faults() } else { Vec::new() }
+}
+
+/// One TCP write a piece; each piece has another size.
+fn send_in_pieces(world: &World, bytes: &[u8], largest: usize) -> Answer {
+    let mut stream = TcpStream::connect(world.address()).unwrap();
+    stream.set_nodelay(true).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(15))).unwrap();
+    let (mut rest, mut size) = (bytes, 7);
+    while !rest.is_empty() {
+        size = (size * 31 + 11) % largest + 1;
+        let (piece, after) = rest.split_at(size.min(rest.len()));
+        if stream.write_all(piece).is_err() {
+            break;
+        }
+        rest = after;
+    }
+    parse_answers(&read_all(&mut stream)).remove(0)
 }
 
 /// Each stored file, hashed anew.

@@ -16,6 +16,7 @@ mod common;
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use common::client::{Answer, BOUNDARY, Multipart, Request, parse_answers, pdf, read_all, send_raw, urlencode};
@@ -267,4 +268,34 @@ fn an_empty_multipart_body_is_signed_like_any_other() {
     let forged = Multipart::default().post(ADDRESS);
     assert_eq!(signed_world.send(&json(forged)).status, 401);
     signed_world.world.assert_nothing_kept();
+}
+
+/// The first block of this language in the manual.
+fn manual_block(language: &str) -> String {
+    let manual = include_str!("../docs/signed.md");
+    let (_, rest) = manual.split_once(&format!("```{language}\n")).expect("the block");
+    rest.split_once("```").expect("its end").0.to_owned()
+}
+
+#[test]
+fn what_the_manual_shows_works_as_it_stands_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("shop.secret");
+    write_private(&file, &format!("{SECRET}\n"));
+    let form = format!("[form.orders]\nsignature_secret_file = \"{}\"\n", file.display());
+    let world = World::with("", &form);
+    for (program, language) in [("sh", "sh"), ("node", "js")] {
+        let needs: &[&str] = if program == "sh" { &["curl", "openssl"] } else { &["node"] };
+        if needs.iter().any(|name| Command::new(name).arg("--version").output().is_err()) {
+            common::skip("the manual's examples need curl, openssl and nodejs");
+            continue;
+        }
+        let mut command = Command::new(program);
+        command.current_dir(folder.path()).env("FORM", format!("http://{}/f/acme/orders", world.address()));
+        command.env_remove("http_proxy").env("no_proxy", "*");
+        let flag = if program == "sh" { "-c" } else { "-e" };
+        let ran = command.arg(flag).arg(manual_block(language)).output().unwrap();
+        let said = String::from_utf8_lossy(&ran.stdout).into_owned();
+        assert!(said.contains("\"ok\":true"), "{program}: {said}{}", String::from_utf8_lossy(&ran.stderr));
+    }
 }

@@ -176,7 +176,9 @@ fn site(lines: &mut Lines, site: &Site) {
         lines.text("selector", &shared.selector);
         if let Values::Table(table) = &shared.values {
             lines.header("[shared_path.values]");
-            table.iter().for_each(|(value, form)| lines.text(&quote(value), form.as_str()));
+            for (value, form) in table {
+                lines.text(&quote(value), form.as_str());
+            }
         }
     }
     for form in site.forms.values() {

@@ -127,7 +127,9 @@ mod tests {
 
     fn draft(entries: &[(&str, &str, Shape)]) -> Draft {
         let mut draft = Draft::default();
-        entries.iter().for_each(|(name, value, shape)| draft.push((*name).to_owned(), value, *shape));
+        for (name, value, shape) in entries {
+            draft.push((*name).to_owned(), value, *shape);
+        }
         draft
     }
 

@@ -55,7 +55,9 @@ mod tests {
 
     fn draft(pairs: &[(&str, &str)]) -> Draft {
         let mut draft = Draft::default();
-        pairs.iter().for_each(|(name, value)| draft.push((*name).to_owned(), value, Shape::Scalar));
+        for (name, value) in pairs {
+            draft.push((*name).to_owned(), value, Shape::Scalar);
+        }
         draft
     }
 

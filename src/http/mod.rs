@@ -27,6 +27,7 @@ mod route;
 mod server;
 mod submit;
 
+pub use body::probe;
 pub use listener::Listener;
 
 use std::sync::Arc;

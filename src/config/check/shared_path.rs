@@ -74,13 +74,12 @@ fn values(value: &Value<'_>, forms: &Forms) -> Option<BTreeMap<String, FormId>> 
     let mut found = BTreeMap::new();
     for item in value.table("`[shared_path.values]`".to_owned())?.entries() {
         let Some(text) = item.text() else { continue };
-        match FormId::parse(text).ok().filter(|id| forms.contains_key(id)) {
-            Some(form) => drop(found.insert(item.key.to_owned(), form)),
-            None => {
-                let ids = forms.keys().map(FormId::as_str);
-                let remedy = suggestion(text, ids, "the forms of this site are");
-                item.dangling(format!("the site has no form {}", quoted(text)), remedy);
-            }
+        if let Some(form) = FormId::parse(text).ok().filter(|id| forms.contains_key(id)) {
+            found.insert(item.key.to_owned(), form);
+        } else {
+            let ids = forms.keys().map(FormId::as_str);
+            let remedy = suggestion(text, ids, "the forms of this site are");
+            item.dangling(format!("the site has no form {}", quoted(text)), remedy);
         }
     }
     Some(found)

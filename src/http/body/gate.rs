@@ -11,8 +11,8 @@
 use std::error::Error;
 use std::future::poll_fn;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context as Task, Poll, ready};
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ use futures_util::{Stream, StreamExt as _};
 use hyper::body::Body;
 use tokio::time::{Instant, Sleep, sleep_until};
 
-use super::watch::Watch;
+use super::watch::{Fault, Watch};
 use super::{BodyError, Context};
 
 /// Most bytes of one piece.
@@ -77,8 +77,8 @@ struct Shared {
     flow: AtomicU8,
     /// Bytes that may still pass; `u64::MAX` for any number.
     budget: AtomicU64,
-    /// The first part that says something twice, counted from 1; `u64::MAX` for none.
-    doubled: AtomicU64,
+    /// The first fault around the contents, and its part.
+    fault: Mutex<Option<(u64, Fault)>>,
 }
 
 /// Nothing passes.
@@ -91,11 +91,7 @@ const FREE: u8 = 2;
 impl Valve {
     /// A valve that lets all pass.
     pub(super) fn new() -> Self {
-        Self(Arc::new(Shared {
-            flow: AtomicU8::new(FREE),
-            budget: AtomicU64::new(u64::MAX),
-            doubled: AtomicU64::new(u64::MAX),
-        }))
+        Self(Arc::new(Shared { flow: AtomicU8::new(FREE), budget: AtomicU64::new(u64::MAX), fault: Mutex::default() }))
     }
 
     /// From here on a header is read: after `bytes` (and the piece that crosses them) the gate fails.
@@ -125,14 +121,15 @@ impl Valve {
         .await
     }
 
-    /// Whether one of the first `parts` parts says something twice.
-    pub(super) fn is_doubled(&self, parts: u64) -> bool {
-        self.0.doubled.load(Ordering::Relaxed) <= parts
+    /// The fault in or before the part of this number.
+    pub(super) fn fault(&self, part: u64) -> Option<Fault> {
+        let fault = *self.0.fault.lock().unwrap_or_else(PoisonError::into_inner);
+        fault.filter(|(at, _)| *at <= part).map(|(_, fault)| fault)
     }
 
-    /// The gate tells which part says something twice.
-    fn tell(&self, doubled: Option<u64>) {
-        self.0.doubled.store(doubled.unwrap_or(u64::MAX), Ordering::Relaxed);
+    /// The gate tells what it saw.
+    fn tell(&self, fault: (u64, Fault)) {
+        *self.0.fault.lock().unwrap_or_else(PoisonError::into_inner) = Some(fault);
     }
 
     /// Whether a piece may pass now.
@@ -146,8 +143,10 @@ impl Valve {
             self.0.flow.store(CLOSED, Ordering::Relaxed);
         }
         match self.0.budget.load(Ordering::Relaxed) {
-            0 => Err(GateError::HeaderTooLong),
             u64::MAX => Ok(()),
+            // The parser has all bytes before this piece and waits for the end of the header in which the fault is.
+            _ if self.fault(u64::MAX).is_some() => Err(GateError::HeaderTooLong),
+            0 => Err(GateError::HeaderTooLong),
             left => {
                 self.0.budget.store(left.saturating_sub(bytes), Ordering::Relaxed);
                 Ok(())
@@ -216,9 +215,9 @@ where
         self.valve.clone()
     }
 
-    /// From here on the parts between this boundary are looked at.
-    pub(super) fn watch(&mut self, boundary: &str) {
-        self.watch = Some(Watch::new(boundary));
+    /// From here on the parts between this boundary are looked at, with headers of so many bytes at most.
+    pub(super) fn watch(&mut self, boundary: &str, longest: u64) {
+        self.watch = Some(Watch::new(boundary, longest));
     }
 
     /// Bytes that have arrived.
@@ -300,11 +299,14 @@ where
             return Poll::Ready(None);
         }
         gate.pace.passed(piece.len() as u64);
+        let passed = gate.valve.pass(piece.len() as u64);
         if let Some(watch) = &mut gate.watch {
             watch.see(&piece);
-            gate.valve.tell(watch.doubled());
+            if let Some(fault) = watch.fault() {
+                gate.valve.tell(fault);
+            }
         }
-        Poll::Ready(Some(gate.valve.pass(piece.len() as u64).map(|()| piece)))
+        Poll::Ready(Some(passed.map(|()| piece)))
     }
 }
 

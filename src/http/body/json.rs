@@ -2,9 +2,9 @@
 //!
 //! Strings are taken as they are, numbers as they are written, `true` and `false` as words; `null` is absent. The
 //! strings of an array are its elements, the members of an object are named `OBJECT[NAME]`. Deeper things become a
-//! fault of their field. Duplicate names, which a
-//! parser would resolve silently, make the whole body malformed, and so does anything that is not JSON in UTF-8.
-//! A charset in the request's type or in a member `_charset_` says nothing here (RFC 8259, 8.1 and 11).
+//! fault of their field. Duplicate names, which a parser would resolve silently, make the whole body malformed, and so
+//! does anything that is not JSON in UTF-8. A charset in the request's type or in a member `_charset_` says nothing
+//! here (RFC 8259, 8.1 and 11).
 
 use std::fmt;
 

@@ -22,6 +22,7 @@ mod fields;
 mod gate;
 mod json;
 mod multipart;
+pub mod probe;
 mod replay;
 mod spool;
 mod upload;

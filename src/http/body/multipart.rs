@@ -18,6 +18,7 @@ use super::content_type::charset;
 use super::fields::{Fields, SentFile, SentText};
 use super::gate::{BodyFault, Gate, GateError, Valve};
 use super::upload::Upload;
+use super::watch::PADDING;
 use super::{BodyError, Context};
 use crate::domain::bounds::Bounds;
 use crate::domain::charset::{Charset, UnknownCharset};
@@ -30,7 +31,7 @@ use crate::domain::ids::SubmitKey;
 use crate::store::PartFile;
 
 /// Room for the delimiter before a header.
-const DELIMITER: u64 = 256;
+const DELIMITER: u64 = PADDING + 128;
 
 /// Reads a whole body up to its closing delimiter.
 pub(super) async fn read<B>(
@@ -45,22 +46,25 @@ where
 {
     let bounds = &context.bounds;
     let hand = gate.valve();
-    gate.watch(boundary);
+    gate.watch(boundary, bounds.part_header);
+    // A preamble, a delimiter and a header, each as long as it may be; which of them is too long, the watch knows.
+    let budget = bounds.part_header.saturating_add(DELIMITER).saturating_mul(2);
     let mut form = Multipart::new(gate, boundary);
     let mut fields = Fields::new(bounds.clone(), charset);
     let (mut files, mut parts) = (Vec::new(), 0);
     loop {
-        hand.header(bounds.part_header.saturating_add(DELIMITER));
-        let Some(mut field) = hand.feed(|task| form.poll_next_field(task)).await.map_err(failure)? else { break };
+        hand.header(budget);
+        let next = hand.feed(|task| form.poll_next_field(task)).await;
+        if let Some(fault) = hand.fault(parts + 1) {
+            return Err(fault.into());
+        }
+        let Some(mut field) = next.map_err(failure)? else { break };
         hand.data();
         parts += 1;
         if parts > bounds.parts {
             return Err(BodyError::TooMuch("more parts than allowed"));
         }
-        if hand.is_doubled(parts) {
-            return Err(BodyError::Malformed("a line stands twice in the header of a part"));
-        }
-        match head(&field, bounds)? {
+        match head(&field)? {
             Head { disposition: Disposition::Field { name }, charset } => {
                 let value = value(&mut field, bounds, &hand).await?;
                 fields.text(SentText { name, value, shape: Shape::Scalar, charset })?;
@@ -90,12 +94,8 @@ struct Head {
 }
 
 /// Reads the header of a part. multer keeps the last of equal lines and has refused what is no header at all.
-fn head(field: &Field<'_>, bounds: &Bounds) -> Result<Head, BodyError> {
+fn head(field: &Field<'_>) -> Result<Head, BodyError> {
     let headers = field.headers();
-    let size: u64 = headers.iter().map(|(name, value)| (name.as_str().len() + value.len() + 4) as u64).sum();
-    if size > bounds.part_header {
-        return Err(GateError::HeaderTooLong.into());
-    }
     let bytes = |name: &str| headers.get(name).map(HeaderValue::as_bytes).unwrap_or_default();
     let encoding = bytes("content-transfer-encoding").trim_ascii().to_ascii_lowercase();
     if !matches!(encoding.as_slice(), b"" | b"7bit" | b"8bit" | b"binary") {
@@ -197,7 +197,7 @@ pub(super) fn early_key(boundary: &str, prefix: Bytes, bounds: &Bounds) -> Optio
     let look = async {
         for _ in 0..bounds.parts {
             let mut field = form.next_field().await.ok()??;
-            match head(&field, bounds).ok()?.disposition {
+            match head(&field).ok()?.disposition {
                 Disposition::Field { name } if name == control::KEY.as_bytes() => {
                     let value = value(&mut field, bounds, &hand).await.ok()?;
                     return SubmitKey::parse(std::str::from_utf8(&value).ok()?).ok()?;

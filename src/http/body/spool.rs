@@ -144,12 +144,15 @@ struct Spooled {
     offset: u64,
 }
 
+/// A piece, and the `.part` where there is more.
+type Piece = (Option<PartFile>, Vec<u8>);
+
 /// What a [`Spooled`] is doing.
 enum State {
     /// Nothing; the next piece is there to be asked for.
     Idle(PartFile),
     /// A piece is being read; the `.part` does not come back from the last one.
-    Reading(JoinHandle<Result<(Option<PartFile>, Vec<u8>), StoreError>>),
+    Reading(JoinHandle<Result<Piece, StoreError>>),
     /// All was given out.
     Ended,
 }
@@ -162,7 +165,7 @@ impl Spooled {
 }
 
 /// Reads the piece at `offset`; behind the last one the `.part` is removed here, where blocking is allowed.
-fn read_piece(mut part: PartFile, offset: u64) -> Result<(Option<PartFile>, Vec<u8>), StoreError> {
+fn read_piece(mut part: PartFile, offset: u64) -> Result<Piece, StoreError> {
     let (bytes, is_last) = part.read_back(|file, size| {
         let left = usize::try_from(size.saturating_sub(offset)).unwrap_or(usize::MAX);
         let mut bytes = vec![0; left.min(HOP)];

@@ -1,5 +1,7 @@
 //! What went wrong, in the words of an answer.
 
+use std::borrow::Cow;
+
 use super::{Course, Problem, ProblemKind, SOON, fresh_key};
 use crate::domain::draft::Draft;
 use crate::domain::ids::SubmitKey;
@@ -84,7 +86,11 @@ impl Course<'_> {
     /// browser could not send it.
     pub(super) fn form_again(&self, draft: Draft, key: Option<SubmitKey>, button: Button) -> Option<Box<FormAgain>> {
         let Published { site, form } = self.target.published.clone().filter(|to| to.form.signature.is_none())?;
-        let draft = draft.unwrapped(form.unwrap.as_deref()).into_owned();
+        let plain = match draft.unwrapped(form.unwrap.as_deref()) {
+            Cow::Owned(plain) => Some(plain),
+            Cow::Borrowed(_) => None,
+        };
+        let draft = plain.unwrap_or(draft);
         Some(Box::new(FormAgain {
             form,
             key: key.map_or_else(|| fresh_key(&self.inner.clock), |key| key.as_str().to_owned()),
