@@ -15,15 +15,9 @@ demo:
 
 test: packages check-format check-lints check-tests
 
-# What the tests call beside cargo: strace for the order of system calls, curl as the newcomer's client,
-# python3 as an independent judge of signatures.
-PACKAGES = strace curl python3
-
+# The clients, nginx and Chromium that the tests drive: Debian packages and the npm packages of a lock file.
 packages:
-	@missing=; for p in $(PACKAGES); do command -v $$p >/dev/null || missing="$$missing $$p"; done; \
-	if [ -z "$$missing" ]; then exit 0; fi; \
-	if [ "$$(id -u)" = 0 ]; then apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -qy $$missing; \
-	else echo "the tests need these Debian packages:$$missing"; echo "  hint: sudo apt-get install$$missing"; exit 1; fi
+	@./tests/clients/packages
 
 check-format:
 	cargo fmt --check

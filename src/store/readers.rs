@@ -29,6 +29,8 @@ pub(super) struct Database(PathBuf);
 impl Readers {
     /// A pool over a database that exists.
     pub(super) fn open(path: PathBuf) -> Result<Self, StoreError> {
+        // The pool would try for 5 s, and then not say why.
+        schema::open_reader(&path)?;
         let pool = Pool::builder()
             .max_size(MOST)
             .min_idle(Some(1))

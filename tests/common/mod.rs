@@ -4,7 +4,10 @@
 #![allow(dead_code, reason = "each test file uses its part of the fixture")]
 
 pub mod client;
+pub mod clients;
+pub mod nginx;
 pub mod peers;
+pub mod probes;
 pub mod process;
 
 use std::fs;
