@@ -27,7 +27,7 @@ fn html_named_pdf_is_an_error_at_its_field() {
     let html = submission().pdf("x.pdf", b"<!doctype html><script>alert(1)</script>");
     let answer = world.post(&html, None);
     assert_eq!(answer.status, 422);
-    assert_eq!(answer.faults(), ["file:file_contradicts"]);
+    assert_eq!(answer.faults(), ["file:file_type"]);
     assert_eq!(answer.header("Content-Type"), Some("application/problem+json"));
     world.assert_nothing_kept();
 }
