@@ -73,5 +73,5 @@ fn every_key_that_can_be_written_stands_in_the_manual() {
             missing.push(key);
         }
     }
-    assert_eq!(missing, ["`field`"], "which stands there as `[[form.ID.field]]`");
+    assert_eq!(missing, ["`texts`", "`field`"], "which stand there as `[texts.LANGUAGE]` and `[[form.ID.field]]`");
 }

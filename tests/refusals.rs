@@ -97,6 +97,17 @@ fn another_content_type_is_415_and_names_the_three() {
 }
 
 #[test]
+fn a_packed_body_is_415_and_says_how_to_send_it() {
+    let world = World::new();
+    let packed = submission().post("/f/acme/quote.json").header("Content-Encoding", "gzip");
+    let answer = world.send(&packed);
+    assert_eq!(answer.status, 415);
+    assert!(answer.body.contains("Content-Encoding"), "{}", answer.body);
+    let plain = submission().post("/f/acme/quote.json").header("Content-Encoding", "identity");
+    assert_eq!(world.send(&plain).status, 200);
+}
+
+#[test]
 fn an_upload_cut_in_the_middle_keeps_nothing() {
     let world = World::new();
     let bytes = submission().pdf("x.pdf", &pdf("cut", 300_000)).post("/f/acme/quote").bytes();

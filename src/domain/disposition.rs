@@ -9,7 +9,8 @@
 //! 3. a quoted string ends at the last quote before the end, or before `; name=` or `; filename=` (clients that
 //!    escape nothing).
 //!
-//! Then `%22`, `%0D` and `%0A` are decoded, as the HTML standard encodes them, and nothing else is. A part is a
+//! Then `%22`, `%0D` and `%0A` are decoded, as the HTML standard encodes them, and nothing else is, but for a file's
+//! name that was encoded as a whole (aiohttp, needle): see `encoded_whole`. A part is a
 //! file when a `filename` or `filename*` is there, whatever its value: a text can never turn into a file nor a
 //! file into a text by what stands inside the quotes.
 //!
@@ -72,7 +73,10 @@ pub fn parse(header: &[u8]) -> Result<Disposition, DispositionError> {
     let parameters = readings.into_iter().find_map(|quoting| split(header, quoting)).ok_or(DispositionError)?;
     let name = decode_three(single(&parameters, b"name")?.ok_or(DispositionError)?);
     let filename = match (single(&parameters, b"filename")?, single(&parameters, b"filename*")?) {
-        (Some(plain), _) => SentName::Bytes(decode_three(plain)),
+        (Some(plain), _) => match encoded_whole(plain) {
+            Some(decoded) => SentName::Text(decoded),
+            None => SentName::Bytes(decode_three(plain)),
+        },
         (None, Some(extended)) => SentName::Text(decode_extended(extended)),
         (None, None) => return Ok(Disposition::Field { name }),
     };
@@ -189,6 +193,18 @@ fn single<'a>(parameters: &'a [Parameter<'_>], name: &[u8]) -> Result<Option<&'a
         (first, None) => Ok(first),
         (_, Some(_)) => Err(DispositionError),
     }
+}
+
+/// The name behind a spelling that percent-encodes all of it: nothing but what RFC 3986 calls unreserved and whole
+/// `%XX`, and behind those UTF-8 beyond ASCII. No browser spells a name so, since it would send those letters as they
+/// are; who really named a file `%D0%B1.pdf` sees it as `б.pdf`, and a name is only ever shown.
+fn encoded_whole(text: &[u8]) -> Option<String> {
+    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-._~%".contains(byte);
+    let decoded = decode(text, |_| true);
+    let signs = text.split(|byte| *byte == b'%').count() - 1;
+    let stray = signs * 2 != text.len() - decoded.len();
+    let decoded = String::from_utf8(decoded).ok()?;
+    (text.iter().all(plain) && !stray && !decoded.is_ascii()).then_some(decoded)
 }
 
 /// Decodes `%22`, `%0D` and `%0A`, the three that the HTML standard encodes.
@@ -310,6 +326,19 @@ mod tests {
         assert_eq!(shown(raw, "windows-1251"), "б.pdf");
         assert_eq!(shown(raw, "utf-8"), "\u{fffd}.pdf");
         assert_eq!(parse(b"form-data; name=\"\xff\""), Ok(Disposition::Field { name: vec![0xff] }));
+    }
+
+    #[test]
+    fn a_file_name_that_was_encoded_as_a_whole_is_decoded_as_a_whole() {
+        let read = |sent: &str| match parse(format!("form-data; name=\"f\"; filename=\"{sent}\"").as_bytes()) {
+            Ok(Disposition::File { filename, .. }) => filename.lossy(Charset::UTF_8),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(read("%D0%BE%D1%82%20%22%D0%B1%22%20100%25.pdf"), "от \"б\" 100%.pdf");
+        // Anything that a whole encoding would have encoded, or that is no UTF-8 beyond ASCII: only the three.
+        for kept in ["100%.pdf", "%41.pdf", "a %D0%B1.pdf", "б%D0%B1.pdf", "%D0%B1%.pdf", "%D0.pdf", "%d0%b1(1).pdf"] {
+            assert_eq!(read(kept), kept);
+        }
     }
 
     #[test]

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 
 use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
-use hyper::header::{CONNECTION, CONTENT_TYPE, EXPECT, HeaderValue};
+use hyper::header::{CONNECTION, CONTENT_ENCODING, CONTENT_TYPE, EXPECT, HeaderValue};
 use hyper::http::request::Parts;
 use hyper::{HeaderMap, Request};
 use tokio::time::timeout;
@@ -207,6 +207,11 @@ impl Course<'_> {
             return Err(self.refuse_whole(ProblemKind::TooLarge));
         }
         self.check_disk()?;
+        if head.headers.get(CONTENT_ENCODING).is_some_and(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity"))
+        {
+            // Unpacking what anybody sends is how a small body becomes a large one.
+            return Err(Problem::new(ProblemKind::UnsupportedType).detail("send the body without `Content-Encoding`"));
+        }
         let header = head.headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
         let content_type = ContentType::parse(header).map_err(|error| match error {
             ContentTypeError::Unsupported => Problem::new(ProblemKind::UnsupportedType),
