@@ -108,6 +108,17 @@ fn a_packed_body_is_415_and_says_how_to_send_it() {
 }
 
 #[test]
+fn a_body_that_names_two_types_is_refused_though_the_first_would_do() {
+    let world = World::new();
+    for second in ["application/json", "text/plain", ""] {
+        let answer = world.send(&submission().post("/f/acme/quote.json").header("Content-Type", second));
+        assert_eq!(answer.status, 400, "{second:?}");
+        assert!(answer.body.contains("two `Content-Type` headers"), "{}", answer.body);
+    }
+    world.assert_nothing_kept();
+}
+
+#[test]
 fn an_upload_cut_in_the_middle_keeps_nothing() {
     let world = World::new();
     let bytes = submission().pdf("x.pdf", &pdf("cut", 300_000)).post("/f/acme/quote").bytes();

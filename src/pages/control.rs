@@ -5,7 +5,7 @@ use minijinja::{Value, context};
 use super::form::FormPage;
 use crate::domain::bounds::Bounds;
 use crate::domain::draft::{Draft, Entry};
-use crate::domain::form::{DateRules, Field, FieldKind, FileRules, NumberRules, TextRules};
+use crate::domain::form::{DateRules, Field, FieldKind, FileRules, Form, NumberRules, TextRules};
 use crate::domain::pattern::Pattern;
 use crate::domain::text::Texts;
 use crate::domain::time::Timestamp;
@@ -206,14 +206,13 @@ fn is_date(text: &str) -> bool {
 pub(super) fn controls(page: &FormPage<'_>) -> Vec<Control> {
     let nothing = Draft::default();
     let draft = page.again.as_ref().map_or(&nothing, |again| again.draft);
-    let fields = if page.form.takes_any_field() { undeclared(page, draft) } else { page.form.fields.clone() };
-    let shown = fields.iter().filter(|field| !matches!(field.kind, FieldKind::Hidden(_)));
-    shown.enumerate().map(|(place, field)| control(page, field, place, draft)).collect()
+    let filled = if page.form.takes_any_field() { undeclared(page, draft) } else { declared(page.form, draft) };
+    let shown = filled.iter().filter(|(field, _)| !matches!(field.kind, FieldKind::Hidden(_)));
+    shown.enumerate().map(|(place, (field, sent))| control(page, field, place, sent)).collect()
 }
 
 /// One control, filled with what was sent.
-fn control(page: &FormPage<'_>, field: &Field, place: usize, draft: &Draft) -> Control {
-    let sent = values(draft, &field.name);
+fn control(page: &FormPage<'_>, field: &Field, place: usize, sent: &[&str]) -> Control {
     let mut control = Control {
         id: format!("f{}", place + 1),
         field: field.name.clone(),
@@ -226,7 +225,7 @@ fn control(page: &FormPage<'_>, field: &Field, place: usize, draft: &Draft) -> C
         autocomplete: if field.name == "name" { "name" } else { "" },
         ..Control::default()
     };
-    control.take_kind(&field.kind, page.texts, &sent);
+    control.take_kind(&field.kind, page.texts, sent);
     if let Some(again) = &page.again {
         if control.widget == "file" {
             control.add_help(&[Some(page.texts.choose_again())]);
@@ -238,15 +237,23 @@ fn control(page: &FormPage<'_>, field: &Field, place: usize, draft: &Draft) -> C
     control
 }
 
+/// A field and what was sent for it.
+type Filled<'a> = (Field, Vec<&'a str>);
+
+/// The fields of a form.
+fn declared<'a>(form: &Form, draft: &'a Draft) -> Vec<Filled<'a>> {
+    form.fields.iter().map(|field| (field.clone(), values(draft, &field.name))).collect()
+}
+
 /// What was sent under a name, or under it with `[]`.
 fn values<'a>(draft: &'a Draft, name: &str) -> Vec<&'a str> {
     let same = |entry: &&Entry| entry.name == name || entry.name.strip_suffix("[]") == Some(name);
     draft.entries.iter().filter(same).map(|entry| entry.value.as_str()).collect()
 }
 
-/// The fields of a form that declares none: those that were sent, else the three usual ones; and a file where the
-/// form takes files.
-fn undeclared(page: &FormPage<'_>, draft: &Draft) -> Vec<Field> {
+/// The fields of a form that declares none: those that were sent, one for each value, so that none is lost; else the
+/// three usual ones; and a file where the form takes files.
+fn undeclared<'a>(page: &FormPage<'_>, draft: &'a Draft) -> Vec<Filled<'a>> {
     let texts = page.texts;
     let plain = |name: &str, label: &str, kind: FieldKind| Field {
         name: name.to_owned(),
@@ -256,23 +263,24 @@ fn undeclared(page: &FormPage<'_>, draft: &Draft) -> Vec<Field> {
         placeholder: None,
         help: None,
     };
-    let mut fields: Vec<Field> = Vec::new();
+    let mut fields: Vec<Filled<'_>> = Vec::new();
     for entry in draft.entries.iter().filter(|entry| !page.form.is_control(&entry.name)) {
-        if fields.iter().all(|field| field.name != entry.name) {
-            let long = entry.value.contains('\n') || entry.value.len() > 80;
-            let rules = TextRules::default();
-            let kind = if long { FieldKind::Textarea(rules) } else { FieldKind::Text(rules) };
-            fields.push(plain(&entry.name, &entry.name, kind));
-        }
+        let long = entry.value.contains('\n') || entry.value.len() > 80;
+        let rules = TextRules::default();
+        let kind = if long { FieldKind::Textarea(rules) } else { FieldKind::Text(rules) };
+        fields.push((plain(&entry.name, &entry.name, kind), vec![&entry.value]));
     }
     if fields.is_empty() {
-        fields.push(plain("name", texts.label_name(), FieldKind::Text(TextRules::default())));
-        fields.push(plain("email", texts.label_email(), FieldKind::Email(TextRules::default())));
-        fields.push(plain("message", texts.label_message(), FieldKind::Textarea(TextRules::default())));
+        let usual = [
+            plain("name", texts.label_name(), FieldKind::Text(TextRules::default())),
+            plain("email", texts.label_email(), FieldKind::Email(TextRules::default())),
+            plain("message", texts.label_message(), FieldKind::Textarea(TextRules::default())),
+        ];
+        fields.extend(usual.map(|field| (field, Vec::new())));
     }
     if page.form.accept_files {
         let rules = FileRules { types: Vec::new(), max_files: 1, max_size: Bounds::default().max_file };
-        fields.push(plain("file", texts.label_file(), FieldKind::File(rules)));
+        fields.push((plain("file", texts.label_file(), FieldKind::File(rules)), Vec::new()));
     }
     fields
 }

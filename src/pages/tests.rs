@@ -207,6 +207,22 @@ fn a_form_that_declares_nothing_shows_the_usual_fields_or_those_that_were_sent()
 }
 
 #[test]
+fn a_form_that_declares_nothing_loses_no_value_of_a_name_that_came_twice() {
+    let mut form = every_kind("Label");
+    form.fields.clear();
+    let mut draft = Draft::default();
+    for (name, value) in [("wish[]", "tea"), ("wish[]", "cake"), ("wish", "salt"), ("day", "Mon"), ("day", "")] {
+        draft.push(name.to_owned(), value, Shape::Scalar);
+    }
+    let html = again(&form, &draft, &[], "conflict", Button::SendAsNew).html;
+    let sent = ["name=\"wish[]\" value=\"tea\"", "name=\"wish[]\" value=\"cake\"", "name=\"wish\" value=\"salt\""];
+    for control in sent.into_iter().chain(["name=\"day\" value=\"Mon\"", "name=\"day\" value=\"\""]) {
+        assert_eq!(count(&html, control), 1, "{control}\n{html}");
+    }
+    assert!(html.contains("id=\"f5\"") && html.contains("for=\"f5\""), "each has its own label");
+}
+
+#[test]
 fn the_policy_forbids_everything_but_the_style_sheet_and_the_way_on() {
     let form = every_kind("Label");
     let page = fresh(&form, Language::En);

@@ -35,7 +35,9 @@ enum Named {
 /// The format of the answer to a request.
 pub(in crate::http) fn choose(suffix: Suffix, headers: &HeaderMap) -> Format {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
-    let named = named(text(ACCEPT.as_str()).unwrap_or_default());
+    // Several lines of a list are one list (RFC 9110, 5.3).
+    let accepted = headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    let named = accepted.map(named).find(|named| *named != Named::Neither).unwrap_or(Named::Neither);
     let mode = text("sec-fetch-mode");
     let is_json = text(CONTENT_TYPE.as_str()).is_some_and(is_json_type);
     match (suffix, named, mode) {
@@ -100,11 +102,12 @@ mod tests {
             (Suffix::None, vec![accept(CHROME), body("application/json; charset=utf-8")], Json),
             (Suffix::None, vec![accept(CHROME), body("application/x-www-form-urlencoded")], Page),
             (Suffix::None, vec![accept("*/*")], Json),
+            (Suffix::None, vec![accept("*/*"), accept("text/html")], Page),
             (Suffix::None, vec![], Json),
         ] {
             let mut map = HeaderMap::new();
             for (name, value) in &headers {
-                map.insert(*name, value.parse().unwrap());
+                map.append(*name, value.parse().unwrap());
             }
             assert_eq!(choose(suffix, &map), expected, "{suffix:?} {headers:?}");
         }

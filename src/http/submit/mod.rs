@@ -207,12 +207,17 @@ impl Course<'_> {
             return Err(self.refuse_whole(ProblemKind::TooLarge));
         }
         self.check_disk()?;
-        if head.headers.get(CONTENT_ENCODING).is_some_and(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"identity"))
-        {
+        let is_packed = |coding: &HeaderValue| !coding.as_bytes().eq_ignore_ascii_case(b"identity");
+        if head.headers.get_all(CONTENT_ENCODING).iter().any(is_packed) {
             // Unpacking what anybody sends is how a small body becomes a large one.
             return Err(Problem::new(ProblemKind::UnsupportedType).detail("send the body without `Content-Encoding`"));
         }
-        let header = head.headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
+        let mut types = head.headers.get_all(CONTENT_TYPE).iter().map(HeaderValue::as_bytes);
+        let header = types.next().unwrap_or_default();
+        if types.next().is_some() {
+            // Each reader on the way might believe another one.
+            return Err(self.refuse_whole(ProblemKind::Malformed).detail("two `Content-Type` headers"));
+        }
         let content_type = ContentType::parse(header).map_err(|error| match error {
             ContentTypeError::Unsupported => Problem::new(ProblemKind::UnsupportedType),
             ContentTypeError::BadBoundary => {
