@@ -232,6 +232,7 @@ fn an_odf_document_is_known_wherever_its_mimetype_stands() {
 
 #[test]
 fn what_is_close_to_an_office_file_is_named() {
+    let other = Sniffed::Refused(Close::OtherDocument(FileKind::Pdf));
     let main = |part: &str, kind: &str| {
         Archive::default()
             .with(TYPES, &types(&format!("/{part}"), kind), Way::Deflated)
@@ -265,7 +266,7 @@ fn what_is_close_to_an_office_file_is_named() {
         (
             "xlsb",
             main("xl/workbook.bin", "ms-excel.sheet.binary.macroEnabled.main"),
-            Sniffed::Refused(Close::OldOffice(FileKind::Xlsx)),
+            Sniffed::Refused(Close::OtherDocument(FileKind::Xlsx)),
         ),
         (
             "dotx",
@@ -273,7 +274,16 @@ fn what_is_close_to_an_office_file_is_named() {
             template(FileKind::Docx),
         ),
         ("ppsx", main("ppt/presentation.xml", &format!("{deck}.slideshow.main+xml")), template(FileKind::Pptx)),
-        ("visio", main("visio/document.xml", "ms-visio.drawing.main+xml"), ZIP),
+        ("visio", main("visio/document.xml", "ms-visio.drawing.main+xml"), other),
+        ("pages", Archive::default().with("Index/Document.iwa", b"x", Way::Stored).finish(), other),
+        (
+            "a drawing",
+            Archive::default()
+                .with("mimetype", b"application/vnd.oasis.opendocument.graphics", Way::Stored)
+                .with("META-INF/manifest.xml", b"<m/>", Way::Stored)
+                .finish(),
+            other,
+        ),
         ("a locked document", docx(Way::Locked).finish(), locked),
         ("a locked member", docx(Way::Deflated).with("word/x.xml", b"x", Way::Locked).finish(), locked),
         ("ODF 1.2 with a password", odt(b"\x8e\x01\x55\x90", Way::Stored).finish(), locked),
@@ -342,7 +352,7 @@ fn what_only_looks_like_a_package_is_none() {
         ),
         ("a mimetype with a line break", mimetype(b"application/vnd.oasis.opendocument.text\n", Way::Stored), ZIP),
         ("a deflated mimetype", mimetype(text, Way::Deflated), ZIP),
-        ("a drawing", mimetype(b"application/vnd.oasis.opendocument.graphics", Way::Stored), ZIP),
+        ("an ODF type that nobody defined", mimetype(b"application/vnd.oasis.opendocument.song", Way::Stored), ZIP),
         ("cut", whole[..whole.len() - 1].to_vec(), BROKEN),
         ("no directory", docx(Way::Deflated).bytes, BROKEN),
         ("an end within the comment", docx(Way::Deflated).commented(&whole[whole.len() - 22..]), BROKEN),

@@ -26,6 +26,18 @@ const SMALL: u64 = 1 << 20;
 /// Most bytes declared for each byte of the file. Sheets of nothing but styles reach 40.
 const RATIO: u64 = 200;
 
+/// How the `mimetype` of documents of other programs begins: drawings, formulas, books, `StarOffice`.
+const DOCUMENTS: &[&[u8]] = &[
+    b"application/vnd.oasis.opendocument.graphics",
+    b"application/vnd.oasis.opendocument.chart",
+    b"application/vnd.oasis.opendocument.formula",
+    b"application/vnd.oasis.opendocument.image",
+    b"application/vnd.oasis.opendocument.base",
+    b"application/vnd.oasis.opendocument.text-",
+    b"application/vnd.sun.xml.",
+    b"application/epub+zip",
+];
+
 /// Judges a file that begins as a ZIP.
 pub(super) fn judge(file: &mut (impl Read + Seek), size: u64) -> io::Result<Sniffed> {
     let members = match zip::directory(file, size)? {
@@ -41,8 +53,28 @@ pub(super) fn judge(file: &mut (impl Read + Seek), size: u64) -> io::Result<Snif
     let open_document = open_document(file, &members)?;
     Ok(match (open_xml, open_document) {
         (Some(sniffed), None) | (None, Some(sniffed)) => sniffed,
-        // Neither; or both, and then programs would differ about it.
-        (None, None) | (Some(_), Some(_)) => Sniffed::Refused(Close::PlainZip),
+        (None, None) => Sniffed::Refused(other(file, &members)?),
+        // Programs would differ about it.
+        (Some(_), Some(_)) => Sniffed::Refused(Close::PlainZip),
+    })
+}
+
+/// What a package of no supported kind is close to: who made a drawing, a book or a Pages document does not know that
+/// it is an archive, and unpacking it would not help.
+fn other(file: &mut (impl Read + Seek), members: &[Member]) -> io::Result<Close> {
+    let has = |start: &str| members.iter().any(|member| member.name.starts_with(start));
+    // Pages, Numbers and Keynote; Visio.
+    if has("Index/Document.iwa") || has("Index.zip") || has("visio/document.xml") {
+        return Ok(Close::OtherDocument(FileKind::Pdf));
+    }
+    let Some(mimetype) = only(members, "mimetype").filter(|member| member.is_stored()) else {
+        return Ok(Close::PlainZip);
+    };
+    Ok(match mimetype.contents(file, MIMETYPE)? {
+        Contents::Whole(value) if DOCUMENTS.iter().any(|start| value.starts_with(start)) => {
+            Close::OtherDocument(FileKind::Pdf)
+        }
+        _ => Close::PlainZip,
     })
 }
 
@@ -76,7 +108,7 @@ fn main_part(declared: &[Declared], members: &[Member]) -> Option<Sniffed> {
     }
     let has_macros = declared.iter().any(|one| declares_macros(one, &names)) || names.iter().any(|name| is_vba(name));
     Some(match flavour {
-        Flavour::Binary => Sniffed::Refused(Close::OldOffice(kind)),
+        Flavour::Binary => Sniffed::Refused(Close::OtherDocument(kind)),
         Flavour::Macro => Sniffed::Refused(Close::MacroOffice(kind)),
         _ if has_macros => Sniffed::Refused(Close::MacroOffice(kind)),
         Flavour::Template => Sniffed::Refused(Close::TemplateOffice(kind)),
