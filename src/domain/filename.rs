@@ -43,9 +43,10 @@ fn cut(name: String) -> String {
     format!("{stem}{extension}")
 }
 
-/// The extension of a cleaned name in lower case, without the dot; empty when there is none.
+/// The extension of a cleaned name in lower case, without the dot; empty when there is none. Dots and blanks at the end
+/// do not hide it: Windows drops them when it saves `setup.exe. `.
 pub fn extension(name: &str) -> String {
-    match name.rsplit_once('.') {
+    match name.trim_end_matches(|c: char| c == '.' || c.is_whitespace()).rsplit_once('.') {
         Some((stem, extension)) if !stem.is_empty() => extension.trim_end().to_lowercase(),
         _ => String::new(),
     }
@@ -88,9 +89,15 @@ mod tests {
 
     #[test]
     fn the_extension_is_what_follows_the_last_dot() {
-        for (name, extension_of) in
-            [("a.PDF", "pdf"), ("a.tar.gz", "gz"), ("a", ""), (".pdf", ""), ("a.", ""), ("a.pdf ", "pdf")]
-        {
+        for (name, extension_of) in [
+            ("a.PDF", "pdf"),
+            ("a.tar.gz", "gz"),
+            ("a", ""),
+            (".pdf", ""),
+            ("a.", ""),
+            ("a.pdf ", "pdf"),
+            ("a.exe. .", "exe"),
+        ] {
             assert_eq!(extension(name), extension_of, "{name}");
         }
     }

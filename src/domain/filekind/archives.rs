@@ -265,7 +265,7 @@ fn what_is_close_to_an_office_file_is_named() {
         (
             "xlsb",
             main("xl/workbook.bin", "ms-excel.sheet.binary.macroEnabled.main"),
-            Sniffed::Refused(Close::OldOffice(FileKind::Xlsx)),
+            Sniffed::Refused(Close::OtherDocument(FileKind::Xlsx)),
         ),
         (
             "dotx",
@@ -273,7 +273,6 @@ fn what_is_close_to_an_office_file_is_named() {
             template(FileKind::Docx),
         ),
         ("ppsx", main("ppt/presentation.xml", &format!("{deck}.slideshow.main+xml")), template(FileKind::Pptx)),
-        ("visio", main("visio/document.xml", "ms-visio.drawing.main+xml"), ZIP),
         ("a locked document", docx(Way::Locked).finish(), locked),
         ("a locked member", docx(Way::Deflated).with("word/x.xml", b"x", Way::Locked).finish(), locked),
         ("ODF 1.2 with a password", odt(b"\x8e\x01\x55\x90", Way::Stored).finish(), locked),
@@ -290,6 +289,38 @@ fn what_is_close_to_an_office_file_is_named() {
         ),
         ("an empty archive", Archive::default().finish(), ZIP),
     ]);
+}
+
+#[test]
+fn a_document_of_another_program_is_named_as_one_and_not_as_an_archive() {
+    let other = Sniffed::Refused(Close::OtherDocument(FileKind::Pdf));
+    let visio = types("/visio/document.xml", "ms-visio.drawing.main+xml");
+    let typed = |mimetype: &[u8]| Archive::default().with("mimetype", mimetype, Way::Stored).finish();
+    judge(vec![
+        (
+            "visio",
+            Archive::default()
+                .with(TYPES, &visio, Way::Deflated)
+                .with("visio/document.xml", b"<v/>", Way::Deflated)
+                .finish(),
+            other,
+        ),
+        ("pages", Archive::default().with("Index/Document.iwa", b"x", Way::Stored).finish(), other),
+        ("a drawing", typed(b"application/vnd.oasis.opendocument.graphics"), other),
+        ("a book", typed(b"application/epub+zip"), other),
+        ("StarOffice", typed(b"application/vnd.sun.xml.writer"), other),
+    ]);
+}
+
+#[test]
+fn thousands_of_declarations_over_thousands_of_members_cost_a_look_up_each() {
+    let declared = "<Default Extension='zz' ContentType='vbaProject'/>".repeat(4500);
+    let types = String::from_utf8(types("/word/document.xml", WORD)).unwrap().replace("</Types>", &declared);
+    let package = Archive::default().with(TYPES, types.as_bytes(), Way::Deflated).with(PART, b"<w/>", Way::Stored);
+    let archive = (0..4000).fold(package, |zip, n| zip.with(&format!("{n}.{n}"), b"", Way::Stored));
+    let began = Instant::now();
+    assert_eq!(sniff(&archive.finish(), 16 << 10), DOCX);
+    assert!(began.elapsed().as_millis() < 400, "{:?}", began.elapsed());
 }
 
 #[test]
@@ -342,7 +373,7 @@ fn what_only_looks_like_a_package_is_none() {
         ),
         ("a mimetype with a line break", mimetype(b"application/vnd.oasis.opendocument.text\n", Way::Stored), ZIP),
         ("a deflated mimetype", mimetype(text, Way::Deflated), ZIP),
-        ("a drawing", mimetype(b"application/vnd.oasis.opendocument.graphics", Way::Stored), ZIP),
+        ("an ODF type that nobody defined", mimetype(b"application/vnd.oasis.opendocument.song", Way::Stored), ZIP),
         ("cut", whole[..whole.len() - 1].to_vec(), BROKEN),
         ("no directory", docx(Way::Deflated).bytes, BROKEN),
         ("an end within the comment", docx(Way::Deflated).commented(&whole[whole.len() - 22..]), BROKEN),

@@ -33,6 +33,8 @@ const TEXTUAL: &[&str] = &[
 const ACTIVE: &[&str] = &[
     "html", "htm", "xhtml", "xht", "shtml", "mht", "mhtml", "svg", "js", "mjs", "css", "php", "phtml", "asp", "aspx",
     "jsp", "py", "rb", "pl", "sh", "bash", "bat", "cmd", "ps1", "vbs", "vbe", "wsf", "hta", "reg", "url", "desktop",
+    "jse", "wsh", "sct", "scf", "inf", "jnlp", "phar", "cgi", "ps", "eps", "slk", "iqy", "fodt", "fods", "fodp",
+    "fodg",
 ];
 
 /// Extensions of binary types that are not supported.
@@ -43,7 +45,8 @@ const BINARY: &[&str] = &[
     "com", "scr", "lnk", "jar", "apk", "app", "dmg", "pkg", "deb", "rpm", "iso", "img", "zip", "rar", "7z", "gz",
     "tgz", "bz2", "xz", "tar", "cab", "mp3", "mp4", "m4a", "m4v", "mov", "avi", "mkv", "webm", "wav", "ogg", "flac",
     "aac", "amr", "wmv", "wma", "3gp", "msg", "epub", "mobi", "djvu", "xps", "vsd", "vsdx", "mdb", "accdb", "dwg",
-    "db", "sqlite",
+    "db", "sqlite", "odb", "odm", "odc", "odi", "otg", "vst", "vsdm", "pub", "one", "mpp", "heics", "avci", "cr3",
+    "svgz", "mpg", "mpeg", "opus", "aiff", "flv", "wps", "swf", "class", "zst", "lz", "azw3", "pst",
 ];
 
 /// The kind of a file whose content is `sniffed` and whose name ends in `extension` (lower case, no dot, empty for
@@ -128,7 +131,8 @@ mod tests {
                 assert_eq!(txt.agreement(extension), TextUnderBinary, "text named .{extension}");
             }
         }
-        for extension in ["doc", "xls", "zip", "heic", "exe"] {
+        assert_eq!(txt.agreement("fodt"), Contradicts(txt), "a document that LibreOffice opens with its macros");
+        for extension in ["doc", "xls", "zip", "heic", "exe", "odb", "cr3"] {
             assert_eq!(txt.agreement(extension), TextUnderBinary, "text named .{extension}");
         }
     }

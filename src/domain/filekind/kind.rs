@@ -127,6 +127,11 @@ impl FileKind {
         }
     }
 
+    /// Whether it is an office file in a ZIP package.
+    pub fn is_office(self) -> bool {
+        matches!(self, Self::Docx | Self::Xlsx | Self::Pptx | Self::Odt | Self::Ods | Self::Odp)
+    }
+
     /// The visitor's words for `kinds`, joined by commas; all supported kinds when there are none.
     pub fn list(kinds: &[Self]) -> String {
         let kinds = if kinds.is_empty() { &Self::ALL[..] } else { kinds };

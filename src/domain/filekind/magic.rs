@@ -42,6 +42,7 @@ const SIGNATURES: &[(usize, &[u8], Close)] = &[
     (0, b"\xff\x4f\xff\x51", Close::OtherImage),
     (0, b"\xd7\xcd\xc6\x9a", Close::OtherImage),
     (40, b" EMF", Close::OtherImage),
+    (4, b"ftypcrx ", Close::OtherImage),
     (4, b"ftyp", Close::Media),
     (4, b"moov", Close::Media),
     (4, b"mdat", Close::Media),

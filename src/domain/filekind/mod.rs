@@ -42,6 +42,8 @@ pub use kind::FileKind;
 
 /// Bytes of the beginning that are kept.
 const HEAD: usize = 4096;
+/// Bytes of blanks that are kept of a beginning that has nothing else.
+const BLANKS: usize = 64;
 /// Bytes of the end that are kept.
 const TAIL: usize = 2048;
 
@@ -63,8 +65,10 @@ pub enum Close {
     Damaged(Option<FileKind>),
     /// HEIC or HEIF, as iPhones take photos.
     HeicPhoto,
-    /// An office file from before 2007, or a binary workbook (`.xlsb`).
+    /// An office file from before 2007.
     OldOffice(FileKind),
+    /// A document of another program, or a binary workbook (`.xlsb`).
+    OtherDocument(FileKind),
     /// An office file with a password.
     EncryptedOffice,
     /// An office file with macros.
@@ -96,7 +100,7 @@ pub enum Close {
 /// Looks at a file's bytes as they arrive.
 #[derive(Debug, Default)]
 pub struct Sniffer {
-    /// The first bytes, at most `HEAD`.
+    /// The first bytes, at most `HEAD`; of thousands of blanks in front of anything else only the first ones.
     head: Vec<u8>,
     /// The last bytes, at most `TAIL`.
     tail: Vec<u8>,
@@ -117,8 +121,7 @@ pub struct Sniffer {
 impl Sniffer {
     /// The next bytes.
     pub fn push(&mut self, bytes: &[u8]) {
-        let missing = HEAD.saturating_sub(self.head.len());
-        self.head.extend(bytes.iter().take(missing));
+        self.begin(bytes);
         let fresh = bytes.get(bytes.len().saturating_sub(TAIL)..).unwrap_or_default();
         let surplus = (self.tail.len() + fresh.len()).saturating_sub(TAIL);
         self.tail.drain(..surplus.min(self.tail.len()));
@@ -129,6 +132,18 @@ impl Sniffer {
         self.gif.push(bytes);
         self.webp.push(bytes);
         self.boxes.push(bytes);
+    }
+
+    /// Keeps the beginning. A page behind 4 KiB of line breaks is still a page, so blanks alone do not fill it.
+    fn begin(&mut self, mut bytes: &[u8]) {
+        while self.head.len() < HEAD && !bytes.is_empty() {
+            let (now, later) = bytes.split_at(bytes.len().min(HEAD - self.head.len()));
+            self.head.extend_from_slice(now);
+            bytes = later;
+            if self.head.len() == HEAD && text::is_blank(&self.head) {
+                self.head.truncate(BLANKS);
+            }
+        }
     }
 
     /// The verdict over all bytes. `file` holds those that were pushed, `size` is their number; it is read only for
@@ -151,7 +166,7 @@ impl Sniffer {
         } else if self.boxes.format().family() == Family::Heif {
             Sniffed::Refused(Close::HeicPhoto)
         } else if pdf::begins(head) {
-            if pdf::ends(&self.tail) { Sniffed::Known(FileKind::Pdf) } else { damaged(FileKind::Pdf) }
+            if pdf::ends(head, &self.tail) { Sniffed::Known(FileKind::Pdf) } else { damaged(FileKind::Pdf) }
         } else if rtf::begins(head) {
             if rtf::ends(&self.tail) { Sniffed::Known(FileKind::Rtf) } else { damaged(FileKind::Rtf) }
         } else if head.starts_with(b"PK\x03\x04") {

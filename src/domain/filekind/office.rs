@@ -26,6 +26,18 @@ const SMALL: u64 = 1 << 20;
 /// Most bytes declared for each byte of the file. Sheets of nothing but styles reach 40.
 const RATIO: u64 = 200;
 
+/// How the `mimetype` of documents of other programs begins: drawings, formulas, books, `StarOffice`.
+const DOCUMENTS: &[&[u8]] = &[
+    b"application/vnd.oasis.opendocument.graphics",
+    b"application/vnd.oasis.opendocument.chart",
+    b"application/vnd.oasis.opendocument.formula",
+    b"application/vnd.oasis.opendocument.image",
+    b"application/vnd.oasis.opendocument.base",
+    b"application/vnd.oasis.opendocument.text-",
+    b"application/vnd.sun.xml.",
+    b"application/epub+zip",
+];
+
 /// Judges a file that begins as a ZIP.
 pub(super) fn judge(file: &mut (impl Read + Seek), size: u64) -> io::Result<Sniffed> {
     let members = match zip::directory(file, size)? {
@@ -41,8 +53,28 @@ pub(super) fn judge(file: &mut (impl Read + Seek), size: u64) -> io::Result<Snif
     let open_document = open_document(file, &members)?;
     Ok(match (open_xml, open_document) {
         (Some(sniffed), None) | (None, Some(sniffed)) => sniffed,
-        // Neither; or both, and then programs would differ about it.
-        (None, None) | (Some(_), Some(_)) => Sniffed::Refused(Close::PlainZip),
+        (None, None) => Sniffed::Refused(other(file, &members)?),
+        // Programs would differ about it.
+        (Some(_), Some(_)) => Sniffed::Refused(Close::PlainZip),
+    })
+}
+
+/// What a package of no supported kind is close to: who made a drawing, a book or a Pages document does not know that
+/// it is an archive, and unpacking it would not help.
+fn other(file: &mut (impl Read + Seek), members: &[Member]) -> io::Result<Close> {
+    let has = |start: &str| members.iter().any(|member| member.name.starts_with(start));
+    // Pages, Numbers and Keynote; Visio.
+    if has("Index/Document.iwa") || has("Index.zip") || has("visio/document.xml") {
+        return Ok(Close::OtherDocument(FileKind::Pdf));
+    }
+    let Some(mimetype) = only(members, "mimetype").filter(|member| member.is_stored()) else {
+        return Ok(Close::PlainZip);
+    };
+    Ok(match mimetype.contents(file, MIMETYPE)? {
+        Contents::Whole(value) if DOCUMENTS.iter().any(|start| value.starts_with(start)) => {
+            Close::OtherDocument(FileKind::Pdf)
+        }
+        _ => Close::PlainZip,
     })
 }
 
@@ -69,14 +101,17 @@ fn open_xml(file: &mut (impl Read + Seek), members: &[Member]) -> io::Result<Opt
 /// What the main part makes of a package; `None` when there is none or they contradict each other.
 fn main_part(declared: &[Declared], members: &[Member]) -> Option<Sniffed> {
     let names: HashSet<String> = members.iter().map(|member| member.name.to_ascii_lowercase()).collect();
-    let mut mains = declared.iter().filter_map(|one| main_type(one, &names));
+    let endings: HashSet<_> = names.iter().filter_map(|name| ending(name)).collect();
+    let extensions = endings.iter().map(|(_, extension)| *extension).collect();
+    let parts = Parts { names: &names, endings, extensions };
+    let mut mains = declared.iter().filter_map(|one| main_type(one, &parts));
     let (kind, flavour) = mains.next()?;
     if mains.any(|other| other != (kind, flavour)) {
         return None;
     }
-    let has_macros = declared.iter().any(|one| declares_macros(one, &names)) || names.iter().any(|name| is_vba(name));
+    let has_macros = declared.iter().any(|one| declares_macros(one, &parts)) || names.iter().any(|name| is_vba(name));
     Some(match flavour {
-        Flavour::Binary => Sniffed::Refused(Close::OldOffice(kind)),
+        Flavour::Binary => Sniffed::Refused(Close::OtherDocument(kind)),
         Flavour::Macro => Sniffed::Refused(Close::MacroOffice(kind)),
         _ if has_macros => Sniffed::Refused(Close::MacroOffice(kind)),
         Flavour::Template => Sniffed::Refused(Close::TemplateOffice(kind)),
@@ -85,6 +120,22 @@ fn main_part(declared: &[Declared], members: &[Member]) -> Option<Sniffed> {
         }
         Flavour::Document => Sniffed::Known(kind),
     })
+}
+
+/// The members of a package as declarations speak of them: thousands of either cost a look-up each.
+struct Parts<'m> {
+    /// Their names in lower case.
+    names: &'m HashSet<String>,
+    /// The first folder and the extension of each.
+    endings: HashSet<(&'m str, &'m str)>,
+    /// The extensions alone.
+    extensions: HashSet<&'m str>,
+}
+
+/// The first folder (empty for none) and the extension of a member's name.
+fn ending(name: &str) -> Option<(&str, &str)> {
+    let folder = name.split_once('/').map_or("", |(folder, _)| folder);
+    name.rsplit_once('.').map(|(_, extension)| (folder, extension))
 }
 
 /// What a main part is beside its program.
@@ -101,7 +152,7 @@ enum Flavour {
 }
 
 /// The program and the flavour of a declaration of a main part that the package has.
-fn main_type(declared: &Declared, names: &HashSet<String>) -> Option<(FileKind, Flavour)> {
+fn main_type(declared: &Declared, parts: &Parts<'_>) -> Option<(FileKind, Flavour)> {
     let stem = declared.content_type.strip_prefix("application/vnd.")?;
     let flavour = if stem.ends_with(".binary.macroenabled.main") {
         Flavour::Binary
@@ -119,30 +170,28 @@ fn main_type(declared: &Declared, names: &HashSet<String>) -> Option<(FileKind, 
     };
     let stem = stem.strip_prefix("openxmlformats-officedocument.").unwrap_or(stem);
     let (kind, folder) = match stem.split('.').next()? {
-        "wordprocessingml" | "ms-word" => (FileKind::Docx, "word/"),
-        "spreadsheetml" | "ms-excel" => (FileKind::Xlsx, "xl/"),
-        "presentationml" | "ms-powerpoint" => (FileKind::Pptx, "ppt/"),
+        "wordprocessingml" | "ms-word" => (FileKind::Docx, "word"),
+        "spreadsheetml" | "ms-excel" => (FileKind::Xlsx, "xl"),
+        "presentationml" | "ms-powerpoint" => (FileKind::Pptx, "ppt"),
         _ => return None,
     };
     let is_there = match &declared.subject {
         // SharePoint numbers it: `word/document2.xml`.
-        Subject::Part(part) => names.contains(part),
+        Subject::Part(part) => parts.names.contains(part),
         // The Open XML SDK declares the type of its first part for all of them.
-        Subject::Extension(extension) => {
-            names.iter().any(|name| name.starts_with(folder) && has_extension(name, extension))
-        }
+        Subject::Extension(extension) => parts.endings.contains(&(folder, extension.as_str())),
     };
     is_there.then_some((kind, flavour))
 }
 
 /// Whether a declaration is one of macros: VBA, or sheets of Excel 4 macros. A default of an extension that no member
 /// has says nothing: some writers list every type they know.
-fn declares_macros(declared: &Declared, names: &HashSet<String>) -> bool {
+fn declares_macros(declared: &Declared, parts: &Parts<'_>) -> bool {
     let is_macro = ["macroenabled", "vbaproject", "macrosheet"].iter().any(|word| declared.content_type.contains(word));
     is_macro
         && match &declared.subject {
             Subject::Part(_) => true,
-            Subject::Extension(extension) => names.iter().any(|name| has_extension(name, extension)),
+            Subject::Extension(extension) => parts.extensions.contains(extension.as_str()),
         }
 }
 

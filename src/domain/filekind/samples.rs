@@ -71,6 +71,24 @@ fn a_sample_cut_anywhere_is_never_taken_for_another_supported_kind() {
 }
 
 #[test]
+fn a_page_behind_thousands_of_blanks_is_still_a_page() {
+    let wide = |text: &str| [0xFEFF].into_iter().chain(text.encode_utf16()).flat_map(u16::to_le_bytes).collect();
+    let text = format!("{}<html><script>alert(1)</script>", "\r\n ".repeat(4000));
+    let cases: [(Vec<u8>, Sniffed); 5] = [
+        (text.clone().into_bytes(), Sniffed::Refused(Close::Html)),
+        (wide(&text), Sniffed::Refused(Close::Html)),
+        (text.replace("<html>", "").replace("<script>", "prose").into_bytes(), Sniffed::Known(FileKind::Txt)),
+        (b"\n".repeat(9000), Sniffed::Known(FileKind::Txt)),
+        ([&b"\n".repeat(9000)[..], b"%PDF-1.4\nstartxref\n9\n%%EOF"].concat(), Sniffed::Known(FileKind::Txt)),
+    ];
+    for (at, (bytes, expected)) in cases.iter().enumerate() {
+        for chunk in [1, 7, 4096, 65536] {
+            assert_eq!(sniff(bytes, chunk), *expected, "case {at} in pieces of {chunk}");
+        }
+    }
+}
+
+#[test]
 fn the_largest_file_is_judged_in_bounded_time() {
     // The worst of each walker: a step for each byte or two.
     let jpeg = [&b"\xff\xd8\xff\xc0\0\x02\xff\xda\0\x02"[..], &b"\xff\0".repeat(5 << 19), b"\xff\xd9"].concat();

@@ -113,10 +113,9 @@ impl TextScan {
 
 /// Tags that open a page: those of the MIME Sniffing Standard (7.1) and others that run or load something.
 const TAGS: &[&str] = &[
-    "!doctype", "html", "head", "body", "script", "iframe", "frameset", "style", "title", "base", "meta", "link", "h1",
-    "div", "font", "table", "a", "b", "br", "p", "img", "image", "form", "input", "button", "object", "embed",
-    "applet", "video", "audio", "math", "template", "marquee", "details", "center", "span", "noscript", "main",
-    "section",
+    "html", "head", "body", "script", "iframe", "frameset", "style", "title", "base", "meta", "link", "h1", "div",
+    "font", "table", "a", "b", "br", "p", "img", "image", "form", "input", "button", "object", "embed", "applet",
+    "video", "audio", "math", "template", "marquee", "details", "center", "span", "noscript", "main", "section",
 ];
 
 /// What a text opens as, by its first bytes.
@@ -131,11 +130,14 @@ pub(super) fn opening(head: &[u8]) -> Opening {
     if rest.starts_with("?xml") {
         return xml(&lower);
     }
-    // A server page: PHP in its spellings, ASP, JSP.
-    if rest.starts_with("?php") || rest.starts_with("?=") || rest.starts_with('%') || is_tag(rest, "?") {
+    // A server page: PHP in its spellings (`<?echo` is one), ASP, JSP.
+    if rest.starts_with(['?', '%']) {
         return Opening::Script;
     }
-    if is_tag(rest, "svg") || rest.strip_prefix("!doctype").is_some_and(|doctype| is_tag(doctype.trim_start(), "svg")) {
+    if rest.starts_with("!doctype") {
+        return xml(&lower);
+    }
+    if is_tag(rest, "svg") {
         return Opening::Svg;
     }
     if rest.starts_with("!--") || TAGS.iter().any(|tag| is_tag(rest, tag)) {
@@ -150,16 +152,30 @@ fn is_tag(text: &str, tag: &str) -> bool {
     next.is_some_and(|next| next.is_some_and(|byte| byte.is_ascii_whitespace() || matches!(byte, b'/' | b'>' | b'[')))
 }
 
+/// What a DOCTYPE, without its `<`, says of the document; plain for a name that no browser knows.
+fn doctype(inside: &str) -> Opening {
+    let name = inside.strip_prefix("!doctype").unwrap_or_default().trim_start();
+    if is_tag(name, "svg") {
+        Opening::Svg
+    } else if name.is_empty() || name.starts_with('>') || is_tag(name, "html") {
+        Opening::Html
+    } else {
+        Opening::Plain
+    }
+}
+
 /// What an XML document opens as: its first element decides, behind instructions, comments and the DOCTYPE.
 fn xml(lower: &str) -> Opening {
     let mut rest = lower;
     while let Some(inside) = rest.trim_start().strip_prefix('<') {
         let end = match inside.as_bytes().first() {
             Some(b'?') if inside.starts_with("?xml-stylesheet") => return Opening::Html,
+            Some(b'?') if inside.starts_with("?php") || inside.starts_with("?=") => return Opening::Script,
             Some(b'?') => "?>",
             Some(b'!') if inside.starts_with("!--") => "-->",
-            Some(b'!') if is_tag(inside, "!doctype html") => return Opening::Html,
-            Some(b'!') if is_tag(inside, "!doctype svg") => return Opening::Svg,
+            Some(b'!') if doctype(inside) != Opening::Plain => return doctype(inside),
+            // Entities that the document declares itself stand in brackets.
+            Some(b'!') if inside.split('>').next().is_some_and(|start| start.contains('[')) => "]>",
             Some(b'!') => ">",
             _ if is_tag(inside, "svg") => return Opening::Svg,
             _ if is_tag(inside, "html") => return Opening::Html,
@@ -194,6 +210,11 @@ fn namespace(inside: &str) -> Opening {
         }
     });
     openings.find(|opening| *opening != Opening::Plain).unwrap_or(Opening::Plain)
+}
+
+/// Whether a beginning holds nothing but blanks behind its byte order mark.
+pub(super) fn is_blank(head: &[u8]) -> bool {
+    decode(head).trim_start_matches('\u{feff}').trim_start().is_empty()
 }
 
 /// The characters of UTF-16 with a byte order mark, or of UTF-8 and 8-bit text, whose openings are ASCII.
@@ -269,6 +290,16 @@ mod tests {
             ("<?php echo 1;", Opening::Script),
             ("\n<?= 1 ?>", Opening::Script),
             ("<? echo 1; ?>", Opening::Script),
+            ("<?echo 1; ?>", Opening::Script),
+            ("<?xml version=\"1.0\"?><?php system(1); ?><a/>", Opening::Script),
+            (
+                "<?xml version=\"1.0\"?><!DOCTYPE x [<!ENTITY a \"b\">]><svg xmlns='http://www.w3.org/2000/svg'/>",
+                Opening::Svg,
+            ),
+            ("<!DOCTYPE x [<!ENTITY a \"b\">]><svg/>", Opening::Svg),
+            ("<!DOCTYPE\n html>", Opening::Html),
+            ("<!DOCTYPE>", Opening::Html),
+            ("<!DOCTYPE note SYSTEM \"note.dtd\"><note/>", Opening::Plain),
             ("<%@ page language=\"java\" %>", Opening::Script),
             ("#!/bin/sh\n", Opening::Script),
             (

@@ -273,6 +273,8 @@ texts! {
         file_overpacked(file: &str),
         /// An archive.
         file_archive(file: &str),
+        /// A document of another kind.
+        file_document(file: &str),
         /// A picture of another kind.
         file_image(file: &str),
         /// Film or sound.

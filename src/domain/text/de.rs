@@ -96,6 +96,7 @@ pub(super) const TEXTS: BuiltIn = BuiltIn {
     file_overpacked_hint: "Bitte speichern Sie die Datei neu oder teilen Sie sie in mehrere kleinere auf.",
     file_archive: |file| format!("„{file}“ ist ein Archiv."),
     file_archive_hint: "Bitte entpacken Sie es und senden Sie die Dateien selbst.",
+    file_document: |file| format!("„{file}“ ist ein Dokument in einem Format, das hier nicht angenommen wird."),
     file_image: |file| format!("„{file}“ ist ein Bild in einem Format, das hier nicht angenommen wird."),
     file_media: |file| format!("„{file}“ ist ein Video oder eine Tonaufnahme."),
     file_media_hint: "Bitte senden Sie stattdessen einen Link.",

@@ -94,6 +94,7 @@ pub(super) const TEXTS: BuiltIn = BuiltIn {
     file_template: |file| format!("“{file}” is a template or a self-running slide show, not a document."),
     file_overpacked: |file| format!("“{file}” is packed too tightly to be checked."),
     file_archive: |file| format!("“{file}” is an archive."),
+    file_document: |file| format!("“{file}” is a document in a format that is not accepted here."),
     file_image: |file| format!("“{file}” is a picture in a format that is not accepted here."),
     file_media: |file| format!("“{file}” is a video or a sound recording."),
     file_html: |file| format!("“{file}” is a web page."),

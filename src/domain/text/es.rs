@@ -84,6 +84,7 @@ pub(super) const TEXTS: BuiltIn = BuiltIn {
     file_overpacked_hint: "Guárdelo de nuevo o divídalo en varios archivos más pequeños.",
     file_archive: |file| format!("«{file}» es un archivo comprimido."),
     file_archive_hint: "Descomprímalo y envíe los archivos sueltos.",
+    file_document: |file| format!("«{file}» es un documento en un formato que aquí no se acepta."),
     file_image: |file| format!("«{file}» es una imagen en un formato que aquí no se acepta."),
     file_media: |file| format!("«{file}» es un vídeo o una grabación de sonido."),
     file_media_hint: "Envíe un enlace en su lugar.",

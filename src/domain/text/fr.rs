@@ -100,6 +100,7 @@ pub(super) const TEXTS: BuiltIn = BuiltIn {
     file_overpacked_hint: "Enregistrez-le à nouveau ou partagez-le en plusieurs fichiers plus petits.",
     file_archive: |file| format!("{} est une archive.", quoted(file)),
     file_archive_hint: "Décompressez-la et envoyez les fichiers eux-mêmes.",
+    file_document: |file| format!("{} est un document dans un format qui n’est pas accepté ici.", quoted(file)),
     file_image: |file| format!("{} est une image dans un format qui n’est pas accepté ici.", quoted(file)),
     file_media: |file| format!("{} est une vidéo ou un enregistrement sonore.", quoted(file)),
     file_media_hint: "Envoyez plutôt un lien.",

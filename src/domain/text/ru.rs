@@ -92,6 +92,7 @@ pub(super) const TEXTS: BuiltIn = BuiltIn {
     file_template: |file| format!("«{file}» — шаблон или самозапускающаяся презентация, а не документ."),
     file_overpacked: |file| format!("Файл «{file}» сжат так сильно, что его нельзя проверить."),
     file_archive: |file| format!("«{file}» — архив."),
+    file_document: |file| format!("«{file}» — документ в формате, который здесь не принимается."),
     file_image: |file| format!("«{file}» — изображение в формате, который здесь не принимается."),
     file_media: |file| format!("«{file}» — видео или звукозапись."),
     file_html: |file| format!("«{file}» — веб-страница."),

@@ -114,6 +114,8 @@ fn kind(file: &DraftFile, rules: &FileRules, bounds: &Bounds) -> Result<FileKind
     let unfit = |close| Fault::FileType { file: name(), accepted: accepted(), close };
     let Resolved { kind, agreement } = match filekind::resolve(file.sniffed, &extension) {
         Ok(resolved) => resolved,
+        // Whole it would not be taken either.
+        Err(Close::Damaged(was)) if !is_taken(was, &rules.types) => return Err(unfit(None)),
         Err(Close::Damaged(_)) => return Err(Fault::FileDamaged { file: name() }),
         // Nothing better is known of it than that its name is wrong.
         Err(Close::Unknown) if FileKind::from_extension(&extension).is_some() => {
@@ -128,6 +130,11 @@ fn kind(file: &DraftFile, rules: &FileRules, bounds: &Bounds) -> Result<FileKind
         Agreement::Contradicts(_) => Err(Fault::FileContradicts { file: name(), extension }),
         Agreement::Agrees => Ok(kind),
     }
+}
+
+/// Whether `types` (empty: all) have what a damaged file was; `None`: a package of whatever program.
+fn is_taken(was: Option<FileKind>, types: &[FileKind]) -> bool {
+    types.is_empty() || types.iter().any(|kind| was.map_or(kind.is_office(), |was| was == *kind))
 }
 
 /// Charges a file of a form that declares no fields.

@@ -11,6 +11,7 @@ pub(super) fn what(close: Close, file: &str, texts: &Texts) -> Option<String> {
     Some(match close {
         Close::HeicPhoto => texts.file_heic(file),
         Close::OldOffice(_) => texts.file_old_office(file),
+        Close::OtherDocument(_) => texts.file_document(file),
         Close::EncryptedOffice => texts.file_encrypted(file),
         Close::MacroOffice(_) => texts.file_macros(file),
         Close::TemplateOffice(_) => texts.file_template(file),
@@ -33,11 +34,15 @@ pub(super) fn how(close: Close, accepted: &[FileKind], texts: &Texts) -> Option<
     let as_one_of = |kinds: &[FileKind]| offer(kinds, accepted, texts);
     match close {
         Close::HeicPhoto => as_one_of(&[FileKind::Jpeg]).map(|kinds| texts.file_heic_hint(&kinds)),
-        Close::OldOffice(kind) | Close::TemplateOffice(kind) => {
+        Close::OtherDocument(FileKind::Pdf) => as_one_of(&[FileKind::Pdf]).map(|kinds| texts.file_save_as_hint(&kinds)),
+        Close::OldOffice(kind) | Close::TemplateOffice(kind) | Close::OtherDocument(kind) => {
             as_one_of(&[kind, FileKind::Pdf]).map(|kinds| texts.file_save_as_hint(&kinds))
         }
         Close::MacroOffice(kind) => as_one_of(&[kind, FileKind::Pdf]).map(|kinds| texts.file_macros_hint(&kinds)),
-        Close::EncryptedOffice => Some(texts.file_encrypted_hint().to_owned()),
+        Close::EncryptedOffice => {
+            let is_taken = accepted.is_empty() || accepted.iter().any(|kind| kind.is_office());
+            is_taken.then(|| texts.file_encrypted_hint().to_owned())
+        }
         Close::Overpacked => Some(texts.file_overpacked_hint().to_owned()),
         Close::PlainZip | Close::Archive => {
             let list = (!accepted.is_empty()).then(|| texts.file_type_hint(&FileKind::list(accepted)));
@@ -67,11 +72,12 @@ mod tests {
     use crate::domain::text::Language;
 
     /// Everything a file can be close to.
-    const ALL: [Close; 17] = [
+    const ALL: [Close; 18] = [
         Close::Empty,
         Close::Damaged(None),
         Close::HeicPhoto,
         Close::OldOffice(FileKind::Docx),
+        Close::OtherDocument(FileKind::Pdf),
         Close::EncryptedOffice,
         Close::MacroOffice(FileKind::Xlsx),
         Close::TemplateOffice(FileKind::Pptx),
@@ -98,6 +104,11 @@ mod tests {
         assert_eq!(said(old, &[FileKind::Pdf]), "Please open it, save it as PDF, and choose that file.");
         assert!(said(Close::MacroOffice(FileKind::Xlsx), &[]).contains("without macros, as XLSX or PDF"));
         assert!(said(Close::EncryptedOffice, &[]).contains("without the password"));
+        assert_eq!(said(Close::EncryptedOffice, &[FileKind::Png]), "", "without its password it is no picture either");
+        assert_eq!(
+            said(Close::OtherDocument(FileKind::Pdf), &[]),
+            "Please open it, save it as PDF, and choose that file."
+        );
         assert!(said(Close::PlainZip, &[FileKind::Pdf]).ends_with("Accepted: PDF."));
     }
 

@@ -233,10 +233,13 @@ fn each_file_is_judged_by_its_bytes_and_its_name() {
         (pdf("cv", "a.pdf", 0), "file_empty"),
         (pdf("cv", "a.pdf", 1001), "file_too_large"),
         (sniffed("a.pdf", Sniffed::Refused(Close::Damaged(Some(FileKind::Pdf)))), "file_damaged"),
+        (sniffed("a.jpg", Sniffed::Refused(Close::Damaged(Some(FileKind::Jpeg)))), "file_type"),
+        (sniffed("a.docx", Sniffed::Refused(Close::Damaged(None))), "file_type"),
         (sniffed("a.pdf", Sniffed::Refused(Close::Unknown)), "file_contradicts"),
         (sniffed("a.html", Sniffed::Refused(Close::Unknown)), "file_type"),
         (pdf("cv", "a.DOCX", 9), "file_contradicts"),
         (pdf("cv", "a.exe", 9), "file_contradicts"),
+        (pdf("cv", "a.exe. ", 9), "file_contradicts"),
     ] {
         let name = file.name.clone();
         assert_eq!(faults(&form, &with_files(Draft::default(), vec![file])), [format!("cv: {code}")], "{name}");
