@@ -318,9 +318,17 @@ fn thousands_of_declarations_over_thousands_of_members_cost_a_look_up_each() {
     let types = String::from_utf8(types("/word/document.xml", WORD)).unwrap().replace("</Types>", &declared);
     let package = Archive::default().with(TYPES, types.as_bytes(), Way::Deflated).with(PART, b"<w/>", Way::Stored);
     let archive = (0..4000).fold(package, |zip, n| zip.with(&format!("{n}.{n}"), b"", Way::Stored));
-    let began = Instant::now();
-    assert_eq!(sniff(&archive.finish(), 16 << 10), DOCX);
-    assert!(began.elapsed().as_millis() < 400, "{:?}", began.elapsed());
+    let archive = archive.finish();
+    let began = busy_millis();
+    assert_eq!(sniff(&archive, 16 << 10), DOCX);
+    // 670 ms of the processor when each member was looked up in a list.
+    assert!(busy_millis() - began < 400, "{} ms", busy_millis() - began);
+}
+
+/// Milliseconds that this thread has had a processor: a busy machine does not show in them.
+fn busy_millis() -> u64 {
+    let times = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
+    times.split_whitespace().next().unwrap().parse::<u64>().unwrap() / 1_000_000
 }
 
 #[test]
