@@ -91,9 +91,8 @@ pub fn run(
     out: &mut Output<'_>,
 ) -> Result<Exit, CommandError> {
     let store = installation.open()?;
-    let id = lookup::receipt(&store, &args.receipt)?;
-    let view =
-        store.show(id, now)?.ok_or_else(|| CommandError::new(Kind::NotFound, format!("there is no receipt `{id}`")))?;
+    let view = lookup::view(&store, &args.receipt, now)?;
+    let id = view.row.id;
     let rows = view.attachments.ok_or_else(|| gone(&id.to_string()))?;
     let files: Vec<Choice> = rows.iter().map(Choice::from).collect();
     let place = args.place();

@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 use super::outcome::{CommandError, Kind};
 use crate::config::Config;
 use crate::domain::ids::{DeliveryId, FormId, ReceiptId, ReceiptPrefix, SiteId};
-use crate::store::Store;
+use crate::domain::time::Timestamp;
+use crate::store::{ReceiptView, Store};
 
 /// Candidates that an ambiguous prefix names.
 const CANDIDATES: usize = 10;
@@ -19,6 +20,12 @@ pub fn receipt(store: &Store, text: &str) -> Result<ReceiptId, CommandError> {
         None => Vec::new(),
     };
     unique(text, &found)
+}
+
+/// All of the receipt that begins with `text`, as it is readable at `now`.
+pub fn view(store: &Store, text: &str, now: Timestamp) -> Result<ReceiptView, CommandError> {
+    let id = receipt(store, text)?;
+    store.show(id, now)?.ok_or_else(|| CommandError::new(Kind::NotFound, format!("there is no receipt `{id}`")))
 }
 
 /// A delivery, `RECEIPT-dN`, or a whole receipt.

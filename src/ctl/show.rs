@@ -4,7 +4,7 @@
 use super::installation::Installation;
 use super::lookup;
 use super::moment;
-use super::outcome::{CommandError, Exit, Kind};
+use super::outcome::{CommandError, Exit};
 use super::print::Output;
 use super::receipt::{Shown, delivery_phrase};
 use crate::domain::receipt::{Erasure, ReceiptState};
@@ -38,9 +38,7 @@ pub fn run(
     out: &mut Output<'_>,
 ) -> Result<Exit, CommandError> {
     let store = installation.open()?;
-    let id = lookup::receipt(&store, &args.receipt)?;
-    let view =
-        store.show(id, now)?.ok_or_else(|| CommandError::new(Kind::NotFound, format!("there is no receipt `{id}`")))?;
+    let view = lookup::view(&store, &args.receipt, now)?;
     if args.json {
         out.json(&Shown::from(&view))?;
     } else {

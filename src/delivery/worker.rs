@@ -135,9 +135,6 @@ impl Inner {
         drop(seat);
         let settled = settled?;
         log(&claim, state, &attempt, settled);
-        if settled == Settled::ClaimLost {
-            self.withdraw(claim.id)?;
-        }
         Ok(Some(Step::Worked { delivery: claim.id, verdict }))
     }
 
@@ -163,22 +160,6 @@ impl Inner {
                 }
                 settled => return settled,
             }
-        }
-    }
-
-    /// Removes a mail that was written to a file while its values were erased. An erasure that comes later than our
-    /// settling finds the file itself; what another claim wrote for values still there stays.
-    fn withdraw(&self, id: DeliveryId) -> Result<(), StoreError> {
-        let view = self.store.show(id.receipt, self.clock.now())?;
-        let path = self.store.directory().mail(id);
-        if view.is_some_and(|view| view.contents.is_some()) {
-            return Ok(());
-        }
-        match std::fs::remove_file(&path) {
-            Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
-                Err(StoreError::File { what: "remove", path, source })
-            }
-            Ok(()) | Err(_) => Ok(()),
         }
     }
 
