@@ -60,13 +60,16 @@ CREATE TABLE deliveries (
     state       TEXT NOT NULL CHECK (state IN ('pending', 'retrying', 'delivered', 'failed')),
     reason      TEXT CHECK (reason IN ('refused', 'exhausted', 'destination_inactive', 'values_gone')),
     attempts    INTEGER NOT NULL DEFAULT 0 CHECK (attempts >= 0),
-    due_at      INTEGER,                              -- NULL while waiting: held; while claimed: when the claim ends
+    due_at      INTEGER,                              -- when the next attempt is due; while claimed: when the claim ends
+    held        TEXT CHECK (held IN ('spam', 'restored', 'site_gone')), -- why it waits and is not due
     claim       INTEGER,                              -- token of the claim that is sending it now
     note        TEXT,                                 -- what the peer or the network said, without addresses
     acked       INTEGER NOT NULL DEFAULT 0 CHECK (acked IN (0, 1)), -- the operator has seen the failure
+    alerted     INTEGER NOT NULL DEFAULT 0 CHECK (alerted IN (0, 1)), -- an [alert] has named the failure
     PRIMARY KEY (receipt, n),
     CHECK ((state = 'failed') = (reason IS NOT NULL)),
-    CHECK (state IN ('pending', 'retrying') OR (due_at IS NULL AND claim IS NULL)),
+    CHECK (state IN ('pending', 'retrying') OR (due_at IS NULL AND held IS NULL AND claim IS NULL)),
+    CHECK (state IN ('delivered', 'failed') OR (due_at IS NULL) = (held IS NOT NULL)),
     CHECK (claim IS NULL OR due_at IS NOT NULL)
 ) STRICT, WITHOUT ROWID;
 
@@ -89,6 +92,15 @@ CREATE TABLE attempts (
 ) STRICT;
 
 CREATE INDEX attempts_delivery ON attempts (receipt, n);
+
+-- One row a confirmation of the last day: once per address, form and day, and so many an hour. The address is a
+-- keyed hash, and the row goes after a day.
+CREATE TABLE confirmations (
+    address_hash BLOB PRIMARY KEY CHECK (length(address_hash) = 16), -- over site, form and address
+    at           INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX confirmations_at ON confirmations (at);
 
 -- Files still to be unlinked: erased in the database, perhaps not yet on disk.
 CREATE TABLE removals (

@@ -6,7 +6,7 @@
 
 use crate::config::Config;
 use crate::domain::bounds::{Bounds, MIB};
-use crate::domain::form::Target;
+use crate::domain::target::Target;
 use crate::domain::time::{Span, Timestamp};
 use crate::store::{DaemonFacts, Numbers, Store, StoreError};
 

@@ -11,7 +11,8 @@ use super::check;
 use super::files::Files;
 use super::problem::{Problem, Problems};
 use super::{Activity, Config, Listen, files_of};
-use crate::domain::form::Target;
+use crate::domain::delivery::Channel;
+use crate::domain::target::{Format, Target};
 
 /// Set to write the `expected` files anew; the change is then read in the diff.
 const BLESS: &str = "FORMD_BLESS";
@@ -143,10 +144,10 @@ fn a_form_answers_at_its_address_and_at_its_paths_and_knows_its_destinations() {
     let (_, form) = config.form_at("/f/acme/quote").unwrap();
     let Target::Email(mail) = &form.destinations[0].target else { panic!("no mail") };
     assert_eq!(mail.title.as_deref(), form.title.as_deref());
-    assert_eq!(config.activity("acme", "quote", "sales"), Activity::Active);
-    assert_eq!(config.activity("acme", "quote", "gone"), Activity::Inactive);
-    assert_eq!(config.activity("acme", "gone", "sales"), Activity::Inactive);
-    assert_eq!(config.activity("gone", "quote", "sales"), Activity::SiteGone);
+    assert_eq!(config.activity("acme", "quote", Channel::Email, "sales"), Activity::Active);
+    assert_eq!(config.activity("acme", "quote", Channel::Email, "gone"), Activity::Inactive);
+    assert_eq!(config.activity("acme", "gone", Channel::Email, "sales"), Activity::Inactive);
+    assert_eq!(config.activity("gone", "quote", Channel::Email, "sales"), Activity::SiteGone);
 }
 
 #[test]
@@ -155,11 +156,11 @@ fn a_disabled_site_keeps_its_deliveries_waiting_and_a_paused_destination_takes_n
     let site = "[[destination]]\nid = \"a\"\nemail = \"a@acme.example\"\npaused = true\n[form.x]\n";
     laid.write("sites/acme.toml", site);
     let config = Config::load(Some(&laid.file())).unwrap();
-    assert_eq!(config.activity("acme", "x", "a"), Activity::Inactive);
+    assert_eq!(config.activity("acme", "x", Channel::Email, "a"), Activity::Inactive);
     assert_eq!(config.untold_forms(), ["acme/x"]);
     laid.write("sites/acme.toml", &format!("enabled = false\n{site}"));
     let config = Config::load(Some(&laid.file())).unwrap();
-    assert_eq!(config.activity("acme", "x", "a"), Activity::SiteDisabled);
+    assert_eq!(config.activity("acme", "x", Channel::Email, "a"), Activity::SiteDisabled);
 }
 
 #[test]
@@ -183,7 +184,8 @@ fn a_secret_comes_from_the_credentials_directory_first_and_the_hash_is_the_same_
     let secret = |checked: &check::Checked| {
         let (_, form) = checked.config.form_at("/f/acme/quote").unwrap();
         let Target::Webhook(hook) = &form.destinations[1].target else { panic!("no webhook") };
-        hook.secret.reveal().to_owned()
+        let Format::Formd(signing) = &hook.format else { panic!("a chat") };
+        signing.secret.reveal().to_owned()
     };
     let (own, with) = (load(None), load(Some(lent.path())));
     assert_eq!(secret(&own), "s3cret-of-the-crm-receiver");

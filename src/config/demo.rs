@@ -55,6 +55,7 @@ types = [".pdf"]
 #[cfg(test)]
 mod tests {
     use super::super::{Activity, Config, Transport};
+    use crate::domain::delivery::Channel;
 
     #[test]
     fn without_any_file_there_is_a_form_that_works() {
@@ -65,7 +66,7 @@ mod tests {
         assert_eq!(names, [("name", "text"), ("email", "email"), ("message", "textarea"), ("file", "file")]);
         assert_eq!(config.daemon.mail.as_ref().unwrap().transport, Transport::File);
         assert_eq!(config.daemon.data_dir.to_str(), Some("./formd-data"));
-        assert_eq!(config.activity("demo", "quote", "owner"), Activity::Active);
+        assert_eq!(config.activity("demo", "quote", Channel::Email, "owner"), Activity::Active);
         assert!(config.notices.is_empty() && config.untold_forms().is_empty());
     }
 }

@@ -6,10 +6,11 @@ use std::fmt::Write as _;
 use super::value::size_text;
 use super::{Config, Daemon, Listen, LogFormat, Source, Transport};
 use crate::domain::bounds::Bounds;
-use crate::domain::form::{Destination, ExtraFields, Field, FieldKind, Form, Site, Target, TextRules};
+use crate::domain::form::{Destination, ExtraFields, Field, FieldKind, Form, Site, TextRules};
 use crate::domain::quota::Quota;
 use crate::domain::response::{JsonTemplate, Response};
 use crate::domain::shared_path::Values;
+use crate::domain::target::{Format, Target};
 use crate::domain::text::Language;
 
 /// Lines of a description.
@@ -208,9 +209,12 @@ fn destination(lines: &mut Lines, destination: &Destination) {
             lines.set("attach_files", mail.attach_files);
             lines.text("max_attach", &size_text(mail.max_attach));
         }
+        Target::Confirmation(_) => {}
         Target::Webhook(hook) => {
             lines.text("webhook", &destination.target.shown());
-            lines.push(format_args!("# secret: (secret)"));
+            if let Format::Formd(_) | Format::Own { signing: Some(_), .. } = &hook.format {
+                lines.push(format_args!("# secret: (secret)"));
+            }
             lines.set("allow_private", hook.allow_private);
         }
     }

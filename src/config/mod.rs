@@ -33,6 +33,7 @@ use std::sync::{Arc, RwLock};
 use ipnet::IpNet;
 
 use crate::domain::bounds::Bounds;
+use crate::domain::delivery::Channel;
 use crate::domain::form::{Form, Site};
 use crate::domain::ids::{FormId, SiteId};
 use crate::domain::shared_path::SharedPath;
@@ -217,7 +218,7 @@ pub enum Activity {
     SiteDisabled,
     /// Its site has no file any more: its deliveries are held.
     SiteGone,
-    /// Paused, or no longer a destination of the form.
+    /// Paused, or no longer a destination of the form; of a confirmation: switched off.
     Inactive,
 }
 
@@ -244,16 +245,21 @@ impl Config {
     }
 
     /// Whether a destination still takes deliveries. A form that is gone has no destinations any more.
-    pub fn activity(&self, site: &str, form: &str, destination: &str) -> Activity {
+    pub fn activity(&self, site: &str, form: &str, channel: Channel, destination: &str) -> Activity {
         let Some(site) = SiteId::parse(site).ok().and_then(|id| self.sites.get(&id)) else {
             return Activity::SiteGone;
         };
         let form = FormId::parse(form).ok().and_then(|id| site.forms.get(&id));
-        let found = form.and_then(|form| form.destinations.iter().find(|d| d.id.as_str() == destination));
-        match found {
+        let takes = |form: &Arc<Form>| match channel {
+            Channel::Confirmation => form.confirmation.is_some(),
+            Channel::Email | Channel::Webhook => {
+                form.destinations.iter().any(|d| d.id.as_str() == destination && !d.paused)
+            }
+        };
+        match form.is_some_and(takes) {
             _ if !site.enabled => Activity::SiteDisabled,
-            Some(destination) if !destination.paused => Activity::Active,
-            Some(_) | None => Activity::Inactive,
+            true => Activity::Active,
+            false => Activity::Inactive,
         }
     }
 

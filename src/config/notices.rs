@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::Daemon;
-use crate::domain::form::{Form, Site, Target};
+use crate::domain::form::{Form, Site};
 use crate::domain::ids::SiteId;
+use crate::domain::target::Target;
 
 /// The sites by id.
 type Sites = BTreeMap<SiteId, Arc<Site>>;

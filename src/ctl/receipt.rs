@@ -147,7 +147,7 @@ impl<'a> From<&'a DeliveryRow> for Delivery<'a> {
             attempts: row.attempts,
             next_attempt_at: row.next_attempt_at.map(|at| at.to_string()),
             reason: row.reason.map(Reason::word),
-            held: row.held,
+            held: row.held.is_some(),
             note: row.note.as_deref(),
             attempts_made: None,
         }
@@ -210,7 +210,7 @@ fn state_phrase(row: &DeliveryRow, now: Timestamp) -> String {
     let reason = row.reason.map(|reason| format!(" ({})", reason.word())).unwrap_or_default();
     let next = match row.next_attempt_at {
         _ if row.sending => ", being sent now".to_owned(),
-        _ if row.held => ", held".to_owned(),
+        _ if row.held.is_some() => ", held".to_owned(),
         Some(at) if at > now => format!(", next {}", moment::near(at, now)),
         Some(_) | None => String::new(),
     };

@@ -148,7 +148,7 @@ impl Work<'_> {
 
     /// Sends one again and says so.
     fn again(&mut self, row: &ReceiptRow, delivery: &DeliveryRow, out: &mut Output<'_>) -> Result<(), CommandError> {
-        let activity = self.config.activity(&row.site, &row.form, &delivery.destination);
+        let activity = self.config.activity(&row.site, &row.form, delivery.channel, &delivery.destination);
         let active = may_be_sent(activity);
         let answer = self.store.resend(delivery.id, self.now, move |_, _| active)?.map(|_| ());
         self.tally.add(answer);
@@ -201,7 +201,7 @@ impl Tally {
             Err(
                 ResendError::ValuesGone
                 | ResendError::DestinationInactive
-                | ResendError::State(IllegalStep::AlreadyEnded)
+                | ResendError::State(IllegalStep::AlreadyEnded | IllegalStep::AlreadyHeld | IllegalStep::AlreadyDue)
                 | ResendError::Missing,
             ) => &mut self.refused,
         };

@@ -10,10 +10,10 @@ use super::testing::{ctl, files, now};
 use crate::domain::digest::Sha256Sum;
 use crate::domain::filekind::FileKind;
 use crate::domain::fingerprint::{ClientHash, ContentHash, submit_key};
-use crate::domain::form::{EmailTarget, Target};
 use crate::domain::ids::{AttachmentId, DestinationId, FormId, ReceiptId, SiteId, SubmitKey};
 use crate::domain::receipt::Outcome;
 use crate::domain::submission::{Contents, KeptField, Role, Value};
+use crate::domain::target::{EmailTarget, Target};
 use crate::domain::time::Span;
 use crate::store::{NewAttachment, NewDelivery, NewReceipt, PartFile, Store, Turn};
 

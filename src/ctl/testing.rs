@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use super::print::{Output, Surface};
 use crate::clock::Clock;
 use crate::domain::bounds::MIB;
-use crate::domain::delivery::{Channel, Reason};
+use crate::domain::delivery::{Channel, Hold, Reason};
 use crate::domain::digest::Sha256Sum;
 use crate::domain::ids::{AttachmentId, DeliveryId, ReceiptId};
 use crate::domain::receipt::{Erasure, ReceiptState};
@@ -59,7 +59,7 @@ fn delivery(id: ReceiptId, n: u8, channel: Channel, destination: &str, state: &'
         attempts: 0,
         next_attempt_at: None,
         reason: None,
-        held: false,
+        held: None,
         sending: false,
         note: None,
     }
@@ -115,7 +115,7 @@ pub fn hostile_row() -> ReceiptRow {
         id,
         page: Some("/\u{1b}]0;owned\u{7}\u{202e}x\nreceipt\t0000".to_owned()),
         spam: true,
-        deliveries: vec![DeliveryRow { held: true, ..delivery(id, 1, Channel::Email, "sales", "pending") }],
+        deliveries: vec![DeliveryRow { held: Some(Hold::Spam), ..delivery(id, 1, Channel::Email, "sales", "pending") }],
         ..row()
     }
 }

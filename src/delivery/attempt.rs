@@ -7,8 +7,8 @@ use super::{mail, note, webhook};
 use crate::clock::Clock;
 use crate::config::Mail;
 use crate::domain::delivery::Verdict;
-use crate::domain::form::Target;
 use crate::domain::ids::DeliveryId;
+use crate::domain::target::Target;
 use crate::outbound::Outbound;
 use crate::store::{Claim, StoreError};
 
@@ -44,6 +44,7 @@ pub fn attempt(
 ) -> Ended {
     let made = catch_unwind(AssertUnwindSafe(|| match &claim.target {
         Target::Email(target) => mail::send(mail, target, claim, keep),
+        Target::Confirmation(_) => Ended::new(Verdict::Refused, "confirmations are not in this version"),
         Target::Webhook(target) => webhook::send(target, claim, outbound, clock),
     }));
     made.unwrap_or_else(|_| {

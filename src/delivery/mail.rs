@@ -24,9 +24,9 @@ use super::{LIMIT, mail_parts, smtp};
 use crate::config::{Mail, Transport};
 use crate::domain::delivery::Verdict;
 use crate::domain::email;
-use crate::domain::form::{EmailTarget, Target};
 use crate::domain::ids::DeliveryId;
 use crate::domain::submission::{Role, Value};
+use crate::domain::target::{EmailTarget, Target};
 use crate::domain::template::TemplateError;
 use crate::store::{Claim, StoreError};
 
@@ -78,7 +78,7 @@ pub fn weight(claim: &Claim) -> Weight {
         Target::Email(target) if files(target, claim) == Files::Attached && !claim.attachments.is_empty() => {
             Weight::Heavy
         }
-        Target::Email(_) | Target::Webhook(_) => Weight::Light,
+        Target::Email(_) | Target::Webhook(_) | Target::Confirmation(_) => Weight::Light,
     }
 }
 

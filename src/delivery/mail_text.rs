@@ -12,8 +12,8 @@
 //! visitor's field named `Consent` as a line of that name.
 
 use super::note::is_invisible;
-use crate::domain::form::EmailTarget;
 use crate::domain::submission::Value;
+use crate::domain::target::EmailTarget;
 use crate::domain::template::{Name, Template, TemplateError};
 use crate::store::Claim;
 

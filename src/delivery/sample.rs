@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use crate::config::{Mail, Transport};
 use crate::domain::digest::Sha256Sum;
-use crate::domain::form::{EmailTarget, Target, WebhookTarget};
 use crate::domain::ids::{AttachmentId, DeliveryId, ReceiptId};
 use crate::domain::secret::Secret;
 use crate::domain::submission::{Contents, KeptField, Role, Value};
+use crate::domain::target::{Disclosure, EmailTarget, Format, Signing, Target, WebhookTarget};
 use crate::domain::time::Timestamp;
 use crate::store::{AttachmentRow, Claim};
 
@@ -81,7 +81,9 @@ pub fn webhook_claim(url: &str) -> Claim {
 
 /// A webhook destination.
 pub fn webhook_target(url: &str) -> WebhookTarget {
-    WebhookTarget { url: url.into(), secret: Secret::new("0123456789abcdef".into()), allow_private: false }
+    let signing = Signing { secret: Secret::new("0123456789abcdef".into()), previous: None };
+    let format = Format::Formd(signing);
+    WebhookTarget { url: url.into(), disclosure: Disclosure::Path, allow_private: false, format }
 }
 
 /// The row of a file that is nowhere on disk.

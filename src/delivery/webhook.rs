@@ -12,9 +12,9 @@ use crate::clock::Clock;
 use crate::domain::backoff::parse_retry_after;
 use crate::domain::delivery::Verdict;
 use crate::domain::digest::{hex, hmac_sha256};
-use crate::domain::form::WebhookTarget;
 use crate::domain::secret::Secret;
 use crate::domain::submission::{KeptField, Value};
+use crate::domain::target::{Format, WebhookTarget};
 use crate::outbound::{Answer, CallError, Outbound, Reach};
 use crate::store::{AttachmentRow, Claim};
 
@@ -176,7 +176,10 @@ pub fn send(target: &WebhookTarget, claim: &Claim, outbound: &Outbound, clock: &
         return Ended::new(Verdict::Refused, "the submission cannot be written as JSON");
     };
     let delivery = claim.id.to_string();
-    let signature = signature(&target.secret, &body);
+    let signature = match &target.format {
+        Format::Formd(signing) => signature(&signing.secret, &body),
+        _ => return Ended::new(Verdict::Refused, "this format is not in this version"),
+    };
     let headers = [
         ("Content-Type", "application/json"),
         ("X-Formd-Event", EVENT),

@@ -99,7 +99,7 @@ impl Inner {
                 return Ok(None);
             };
             let weight = mail::weight(&claim);
-            let news = match config.activity(&claim.site, &claim.form, &claim.destination) {
+            let news = match config.activity(&claim.site, &claim.form, claim.target.channel(), &claim.destination) {
                 Activity::Active | Activity::Inactive if places.has_room(weight) => {
                     let seat = self.board.seat(&mut places, &claim.site, &claim.destination, weight);
                     return Ok(Some(Job { claim, seat }));

@@ -5,11 +5,13 @@
 //! pending ---------------------------> retrying ---------------> delivered
 //!    |  \________________________________/   |
 //!    |        attempt accepted               | refused, attempts used up,
-//!    |                                       | values gone
+//!    |                                       | destination inactive, values gone
 //!    +------------> failed <-----------------+
 //!                     |  resend: back to pending, attempts 0
 //!                     |  values gone while it was sent, and accepted: delivered
 //! ```
+//!
+//! What waits is due at a moment, or held: shown, not sent, until it is released.
 //!
 //! An attempt is counted when it is claimed, before the call, so that no crash can make a hot loop. An
 //! attempt that a crash interrupted is counted but ends nothing: only a verdict does.
@@ -49,8 +51,19 @@ pub enum State {
 pub enum Waiting {
     /// At this moment; while a claim holds it, when the claim ends.
     Due(Timestamp),
-    /// Not before somebody releases it.
-    Held,
+    /// Not before it is released.
+    Held(Hold),
+}
+
+/// Why a waiting delivery is held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hold {
+    /// Its submission was judged spam: `formctl release`.
+    Spam,
+    /// It came with a backup and may have been sent since: `formctl deliveries --release`.
+    Restored,
+    /// Its site has no file any more: it goes on when the file is back.
+    SiteGone,
 }
 
 /// Why a delivery stopped.
@@ -101,8 +114,17 @@ pub enum Event {
         /// When.
         now: Timestamp,
     },
+    /// The destination was paused or removed, or the confirmation switched off.
+    DestinationInactive,
     /// The values were erased or expired.
     ValuesGone,
+    /// It must not be sent for now.
+    Hold(Hold),
+    /// It may be sent again.
+    Release {
+        /// When.
+        now: Timestamp,
+    },
 }
 
 /// Why an event does not fit a state.
@@ -118,6 +140,12 @@ pub enum IllegalStep {
     /// A verdict or an end for what has ended.
     #[error("it has already ended")]
     AlreadyEnded,
+    /// Holding what is held.
+    #[error("it is already held")]
+    AlreadyHeld,
+    /// Releasing what is not held.
+    #[error("it is already due")]
+    AlreadyDue,
 }
 
 /// The whole machine: what `event` makes of `state`.
@@ -138,11 +166,41 @@ pub fn next(state: State, event: Event) -> Result<State, IllegalStep> {
             Ok(State::Delivered)
         }
         (State::Pending(_) | State::Retrying(_), Event::ValuesGone) => Ok(State::Failed(Reason::ValuesGone)),
+        (State::Pending(_) | State::Retrying(_), Event::DestinationInactive) => {
+            Ok(State::Failed(Reason::DestinationInactive))
+        }
+        (State::Pending(waiting), Event::Hold(why)) => Ok(State::Pending(waiting.held(why)?)),
+        (State::Retrying(waiting), Event::Hold(why)) => Ok(State::Retrying(waiting.held(why)?)),
+        (State::Pending(waiting), Event::Release { now }) => Ok(State::Pending(waiting.released(now)?)),
+        (State::Retrying(waiting), Event::Release { now }) => Ok(State::Retrying(waiting.released(now)?)),
         (State::Retrying(_) | State::Failed(_), Event::Resend { now }) => Ok(State::Pending(Waiting::Due(now))),
         (State::Pending(_), Event::Resend { .. }) => Err(IllegalStep::AlreadyPending),
         (State::Delivered, Event::Resend { .. }) => Err(IllegalStep::AlreadyDelivered),
-        (State::Delivered | State::Failed(_), Event::Attempted { .. } | Event::ValuesGone) => {
-            Err(IllegalStep::AlreadyEnded)
+        (
+            State::Delivered | State::Failed(_),
+            Event::Attempted { .. }
+            | Event::ValuesGone
+            | Event::DestinationInactive
+            | Event::Hold(_)
+            | Event::Release { .. },
+        ) => Err(IllegalStep::AlreadyEnded),
+    }
+}
+
+impl Waiting {
+    /// Held; whoever held it first has the say.
+    fn held(self, why: Hold) -> Result<Self, IllegalStep> {
+        match self {
+            Self::Due(_) => Ok(Self::Held(why)),
+            Self::Held(_) => Err(IllegalStep::AlreadyHeld),
+        }
+    }
+
+    /// Due now.
+    fn released(self, now: Timestamp) -> Result<Self, IllegalStep> {
+        match self {
+            Self::Held(_) => Ok(Self::Due(now)),
+            Self::Due(_) => Err(IllegalStep::AlreadyDue),
         }
     }
 }
@@ -165,6 +223,7 @@ macro_rules! words {
 }
 
 words! { Channel { Email = "email", Webhook = "webhook", Confirmation = "confirmation" } }
+words! { Hold { Spam = "spam", Restored = "restored", SiteGone = "site_gone" } }
 words! { Reason { Refused = "refused", Exhausted = "exhausted", DestinationInactive = "destination_inactive", ValuesGone = "values_gone" } }
 
 impl State {
@@ -211,8 +270,25 @@ mod tests {
         let resend = Event::Resend { now };
         assert_eq!(next(State::Failed(Reason::Refused), resend), Ok(State::Pending(Waiting::Due(now))));
         assert_eq!(next(State::Retrying(Waiting::Due(now)), resend), Ok(State::Pending(Waiting::Due(now))));
-        assert_eq!(next(State::Pending(Waiting::Held), resend), Err(IllegalStep::AlreadyPending));
+        assert_eq!(next(State::Pending(Waiting::Held(Hold::Spam)), resend), Err(IllegalStep::AlreadyPending));
         assert_eq!(next(State::Delivered, resend), Err(IllegalStep::AlreadyDelivered));
+    }
+
+    #[test]
+    fn what_is_held_waits_for_its_release_and_the_first_hold_counts() {
+        let now = Timestamp::from_millis(NOW);
+        let (due, held) = (Waiting::Due(now), Waiting::Held(Hold::Spam));
+        let hold = Event::Hold(Hold::SiteGone);
+        for state in [State::Pending, State::Retrying] {
+            assert_eq!(next(state(due), hold), Ok(state(Waiting::Held(Hold::SiteGone))));
+            assert_eq!(next(state(held), hold), Err(IllegalStep::AlreadyHeld));
+            assert_eq!(next(state(held), Event::Release { now }), Ok(state(due)));
+            assert_eq!(next(state(due), Event::Release { now }), Err(IllegalStep::AlreadyDue));
+            for waiting in [due, held] {
+                let ended = State::Failed(Reason::DestinationInactive);
+                assert_eq!(next(state(waiting), Event::DestinationInactive), Ok(ended));
+            }
+        }
     }
 
     #[test]
@@ -228,9 +304,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_event_but_resend_leaves_an_ended_state(code in 0usize..3, reason in 0usize..3) {
+        fn no_event_but_resend_leaves_an_ended_state(code in 0usize..6, reason in 0usize..3) {
             let reasons = [Reason::Refused, Reason::Exhausted, Reason::DestinationInactive];
-            let events = [attempted(Verdict::Accepted, 1), attempted(Verdict::Refused, 9), Event::ValuesGone];
+            let now = Timestamp::from_millis(NOW);
+            let (hold, release) = (Event::Hold(Hold::SiteGone), Event::Release { now });
+            let ends = [Event::ValuesGone, Event::DestinationInactive];
+            let events = [attempted(Verdict::Accepted, 1), attempted(Verdict::Refused, 9), ends[0], ends[1], hold, release];
             for ended in [State::Delivered, State::Failed(reasons[reason])] {
                 prop_assert_eq!(next(ended, events[code]), Err(IllegalStep::AlreadyEnded));
             }

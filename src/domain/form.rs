@@ -12,6 +12,7 @@ use super::quota::Quota;
 use super::response::Response;
 use super::secret::Secret;
 use super::shared_path::SharedPath;
+use super::target::Target;
 use super::text::{Language, Overrides, Texts};
 
 /// One web site with its own settings. Nothing of one site reaches another's destinations or listings.
@@ -79,6 +80,8 @@ pub struct Form {
     pub success_url: Option<String>,
     /// The checkbox that gives consent; a declared field of kind `checkbox`.
     pub consent: Option<String>,
+    /// The mail that tells the visitor; `None`: none is sent.
+    pub confirmation: Option<Confirmation>,
     /// What happens to a text field that is not declared.
     pub extra_fields: ExtraFields,
     /// How it answers programs.
@@ -102,6 +105,18 @@ impl Form {
     pub fn takes_any_field(&self) -> bool {
         self.fields.is_empty()
     }
+}
+
+/// The mail that tells a visitor that the submission has come. Off unless declared; it never leaves without a ticked
+/// consent box (contract 11.4).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Confirmation {
+    /// The declared e-mail field whose address it goes to.
+    pub to: String,
+    /// A template of the subject; `None`: the standard one in the visitor's language.
+    pub subject: Option<String>,
+    /// A template of the text; `None`: the standard one in the visitor's language.
+    pub text: Option<String>,
 }
 
 /// What happens to a text field that the form does not declare. An undeclared file is always an error.
@@ -234,62 +249,4 @@ pub struct Destination {
     pub paused: bool,
     /// The way there, copied into each submission at acceptance.
     pub target: Target,
-}
-
-/// What is fixed at acceptance: where a delivery goes and how it is written. Erased with the values.
-#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Target {
-    /// A mail to one address.
-    Email(EmailTarget),
-    /// A POST to one URL.
-    Webhook(WebhookTarget),
-}
-
-impl Target {
-    /// The channel of its deliveries.
-    pub fn channel(&self) -> super::delivery::Channel {
-        match self {
-            Self::Email(_) => super::delivery::Channel::Email,
-            Self::Webhook(_) => super::delivery::Channel::Webhook,
-        }
-    }
-
-    /// What an operator may see of it: the address, or a webhook's scheme, host and path.
-    pub fn shown(&self) -> String {
-        match self {
-            Self::Email(mail) => mail.address.clone(),
-            Self::Webhook(hook) => hook.url.split(['?', '#']).next().unwrap_or_default().to_owned(),
-        }
-    }
-}
-
-/// A mail to one address.
-#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
-pub struct EmailTarget {
-    /// The recipient.
-    pub address: String,
-    /// A template of the subject; `None`: the standard subject.
-    pub subject: Option<String>,
-    /// A template of the text; `None`: the standard mail.
-    pub text: Option<String>,
-    /// The field whose address answers go to; `None`: the first e-mail field.
-    pub reply_to: Option<String>,
-    /// Whether the files travel with the mail.
-    pub attach_files: bool,
-    /// Bytes of files above which the mail names them instead.
-    pub max_attach: u64,
-    /// The form's title at acceptance, for the subject.
-    pub title: Option<String>,
-}
-
-/// A POST to one URL.
-#[derive(Clone, Debug, serde::Serialize, serde::Deserialize)]
-pub struct WebhookTarget {
-    /// An `https` URL, or `http` to a loopback host; no user name, no password.
-    pub url: String,
-    /// What signs the body.
-    pub secret: Secret,
-    /// Whether private addresses may be reached.
-    pub allow_private: bool,
 }

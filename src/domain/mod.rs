@@ -52,6 +52,7 @@ pub mod secret;
 pub mod shared_path;
 pub mod signature;
 pub mod submission;
+pub mod target;
 pub mod template;
 pub mod text;
 pub mod time;

@@ -52,6 +52,7 @@ pub(super) fn form() -> Form {
         destinations: Vec::new(),
         success_url: None,
         consent: None,
+        confirmation: None,
         extra_fields: ExtraFields::Keep,
         response: Response::Usual,
         fields: vec![field("name", FieldKind::Text(TextRules::default())), field("file", FieldKind::File(file))],

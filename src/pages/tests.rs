@@ -55,6 +55,7 @@ fn every_kind(text: &str) -> Form {
         destinations: Vec::new(),
         success_url: Some("https://acme.example/thanks".to_owned()),
         consent: None,
+        confirmation: None,
         extra_fields: ExtraFields::Keep,
         response: Response::Usual,
         fields: kinds.into_iter().enumerate().map(field).collect(),

@@ -13,9 +13,9 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 use super::rows::StateColumns;
 use super::{Store, StoreError, receipts, rows};
 use crate::domain::delivery::{self, CLAIM, Event, State, Verdict};
-use crate::domain::form::Target;
 use crate::domain::ids::DeliveryId;
 use crate::domain::submission::Contents;
+use crate::domain::target::Target;
 use crate::domain::time::Timestamp;
 
 /// What the deliverer is doing already, so that a claim keeps the turns and the caps: at most 10 in a row of
@@ -251,7 +251,7 @@ enum Taken {
 
 /// Everything a claim needs to know of a delivery.
 pub(super) const TAKE_SQL: &str = "
-    SELECT d.state, d.reason, d.due_at, d.attempts, d.site, r.form, d.destination, r.page, r.locale,
+    SELECT d.state, d.reason, d.due_at, d.held, d.attempts, d.site, r.form, d.destination, r.page, r.locale,
            r.erased_at IS NULL AND r.erase_at > ?3, c.fields, c.targets
     FROM deliveries AS d
     JOIN receipts AS r ON r.id = d.receipt
@@ -270,11 +270,10 @@ fn take(
     let mut find = db.prepare_cached(TAKE_SQL)?;
     let mut found = find.query(params![id.receipt.as_row(), id.n, now.as_millis()])?;
     let row = found.next()?.ok_or_else(|| StoreError::Unknown(format!("delivery `{id}`")))?;
-    let (word, reason): (String, Option<String>) = (row.get(0)?, row.get(1)?);
-    let state = rows::state(&word, reason.as_deref(), row.get(2)?)?;
-    let attempt = row.get::<_, u32>(3)?.saturating_add(1);
-    let readable: bool = row.get(9)?;
-    let (fields, targets): (Option<String>, Option<String>) = (row.get(10)?, row.get(11)?);
+    let state = rows::state(row, 0)?;
+    let attempt = row.get::<_, u32>(4)?.saturating_add(1);
+    let readable: bool = row.get(10)?;
+    let (fields, targets): (Option<String>, Option<String>) = (row.get(11)?, row.get(12)?);
     let (true, Some(fields), Some(targets)) = (readable, fields, targets) else {
         return end(db, id, state, Event::ValuesGone, None);
     };
@@ -289,12 +288,12 @@ fn take(
         id,
         token,
         attempt,
-        site: row.get(4)?,
-        form: row.get(5)?,
-        destination: row.get(6)?,
+        site: row.get(5)?,
+        form: row.get(6)?,
+        destination: row.get(7)?,
         target,
-        page: row.get(7)?,
-        locale: row.get(8)?,
+        page: row.get(8)?,
+        locale: row.get(9)?,
         received_at: id.receipt.arrived_at(),
         contents,
         attachments: receipts::attachments(db, id.receipt, folder)?,
@@ -312,9 +311,17 @@ fn end(db: &Connection, id: DeliveryId, state: State, event: Event, note: Option
     let ended = delivery::next(state, event).map_err(|_| StoreError::Unknown(format!("state of delivery `{id}`")))?;
     let columns = StateColumns::from(ended);
     db.prepare_cached(
-        "UPDATE deliveries SET state = ?3, reason = ?4, due_at = ?5, claim = NULL, note = ?6
+        "UPDATE deliveries SET state = ?3, reason = ?4, due_at = ?5, held = ?6, claim = NULL, note = ?7
          WHERE receipt = ?1 AND n = ?2",
     )?
-    .execute(params![id.receipt.as_row(), id.n, columns.state, columns.reason, columns.due_at, note])?;
+    .execute(params![
+        id.receipt.as_row(),
+        id.n,
+        columns.state,
+        columns.reason,
+        columns.due_at,
+        columns.held,
+        note
+    ])?;
     Ok(Taken::Ended)
 }

@@ -112,10 +112,19 @@ fn settle(
     let columns = StateColumns::from(state);
     let written = db
         .prepare_cached(
-            "UPDATE deliveries SET state = ?4, reason = ?5, due_at = ?6, claim = NULL, note = ?7, acked = 0
+            "UPDATE deliveries SET state = ?4, reason = ?5, due_at = ?6, held = ?7, claim = NULL, note = ?8, acked = 0, alerted = 0
              WHERE receipt = ?1 AND n = ?2 AND claim = ?3",
         )?
-        .execute(params![id.receipt.as_row(), id.n, token, columns.state, columns.reason, columns.due_at, note])?;
+        .execute(params![
+            id.receipt.as_row(),
+            id.n,
+            token,
+            columns.state,
+            columns.reason,
+            columns.due_at,
+            columns.held,
+            note
+        ])?;
     db.prepare_cached(
         "INSERT INTO attempts (receipt, n, at, milliseconds, outcome, note) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
     )?
@@ -138,10 +147,7 @@ fn settle(
 /// A send that could not be called back when the values were erased, and that the peer took, is delivered: who asks
 /// later must not read that nobody was told. Any other verdict leaves it ended as it was.
 fn arrived(db: &Connection, id: DeliveryId, attempt: &NewAttempt) -> Result<(), StoreError> {
-    let (word, reason): (String, Option<String>) = db
-        .prepare_cached("SELECT state, reason FROM deliveries WHERE receipt = ?1 AND n = ?2")?
-        .query_row(params![id.receipt.as_row(), id.n], |row| Ok((row.get(0)?, row.get(1)?)))?;
-    let ended = rows::state(&word, reason.as_deref(), None)?;
+    let ended = rows::state_of(db, id)?;
     let verdict = attempt.verdict;
     let event = Event::Attempted { verdict, attempt: 1, allowed: 1, now: attempt.at, chance: 0.0 };
     let (State::Failed(_), Ok(state)) = (ended, delivery::next(ended, event)) else { return Ok(()) };

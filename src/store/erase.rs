@@ -235,7 +235,7 @@ fn erase(db: &Connection, id: ReceiptId, now: Timestamp) -> Result<Option<Ended>
 /// needs nobody any more: there is nothing left to send again, so it counts as acknowledged.
 fn end_deliveries(db: &Connection, id: ReceiptId, now: Timestamp) -> Result<Vec<DeliveryId>, StoreError> {
     let mut find = db.prepare_cached(
-        "SELECT n, state, reason, due_at, claim IS NOT NULL AND due_at > ?2
+        "SELECT n, state, reason, due_at, held, claim IS NOT NULL AND due_at > ?2
          FROM deliveries
          WHERE receipt = ?1
          ORDER BY n",
@@ -245,18 +245,24 @@ fn end_deliveries(db: &Connection, id: ReceiptId, now: Timestamp) -> Result<Vec<
     // The rows come in the order of their key, which no UPDATE below changes.
     while let Some(row) = found.next()? {
         let delivery_id = DeliveryId { receipt: id, n: row.get(0)? };
-        let (word, reason): (String, Option<String>) = (row.get(1)?, row.get(2)?);
-        let state = rows::state(&word, reason.as_deref(), row.get(3)?)?;
+        let state = rows::state(row, 1)?;
         // What has ended stays as it ended.
         let columns = StateColumns::from(delivery::next(state, Event::ValuesGone).unwrap_or(state));
         db.prepare_cached(
-            "UPDATE deliveries SET state = ?3, reason = ?4, due_at = ?5, claim = NULL, note = NULL, acked = 1
+            "UPDATE deliveries SET state = ?3, reason = ?4, due_at = ?5, held = ?6, claim = NULL, note = NULL, acked = 1
              WHERE receipt = ?1 AND n = ?2",
         )?
-        .execute(params![id.as_row(), delivery_id.n, columns.state, columns.reason, columns.due_at])?;
+        .execute(params![
+            id.as_row(),
+            delivery_id.n,
+            columns.state,
+            columns.reason,
+            columns.due_at,
+            columns.held
+        ])?;
         db.prepare_cached("INSERT OR IGNORE INTO removals (path) VALUES (?1)")?
             .execute([directory::mail_path(delivery_id)])?;
-        if row.get(4)? {
+        if row.get(5)? {
             sending.push(delivery_id);
         }
     }

@@ -7,9 +7,9 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::{DeliveryRow, ListFilter, ReceiptRow, Store, StoreError, receipts, rows};
 use crate::domain::delivery::{Reason, State, Waiting};
-use crate::domain::form::Target;
 use crate::domain::ids::{FormId, ReceiptId, SiteId};
 use crate::domain::receipt::ReceiptState;
+use crate::domain::target::Target;
 use crate::domain::time::Timestamp;
 
 /// The columns of a receipt, and the filters; `NULL` does not restrict.
@@ -97,7 +97,7 @@ fn receipt_row(db: &Connection, row: &Row<'_>, now: Timestamp) -> Result<Receipt
 
 /// The deliveries of a receipt in order.
 pub(super) const DELIVERIES_SQL: &str = "
-    SELECT n, destination, channel, state, reason, attempts, due_at, claim IS NOT NULL, note
+    SELECT n, destination, channel, state, reason, due_at, held, attempts, claim IS NOT NULL, note
     FROM deliveries
     WHERE receipt = ?1
     ORDER BY n";
@@ -116,8 +116,8 @@ fn deliveries(
     let mut deliveries = Vec::new();
     while let Some(row) = found.next()? {
         let n: u8 = row.get(0)?;
-        let (word, reason, channel): (String, Option<String>, String) = (row.get(3)?, row.get(4)?, row.get(2)?);
-        let state = rows::state(&word, reason.as_deref(), row.get(6)?)?;
+        let channel: String = row.get(2)?;
+        let state = rows::state(row, 3)?;
         let (waiting, reason): (Option<Waiting>, Option<Reason>) = match state {
             State::Pending(waiting) | State::Retrying(waiting) => (Some(waiting), None),
             State::Failed(reason) => (None, Some(reason)),
@@ -125,7 +125,11 @@ fn deliveries(
         };
         let next_attempt_at = match waiting {
             Some(Waiting::Due(at)) => Some(at),
-            Some(Waiting::Held) | None => None,
+            Some(Waiting::Held(_)) | None => None,
+        };
+        let held = match waiting {
+            Some(Waiting::Held(why)) => Some(why),
+            Some(Waiting::Due(_)) | None => None,
         };
         deliveries.push(DeliveryRow {
             id: rows::delivery(id.as_row(), n)?,
@@ -133,12 +137,12 @@ fn deliveries(
             destination: row.get(1)?,
             target: rows::target(&targets, n).ok().map(Target::shown),
             state: state.word(),
-            attempts: row.get(5)?,
+            attempts: row.get(7)?,
             next_attempt_at,
             reason,
-            held: waiting == Some(Waiting::Held),
-            sending: row.get(7)? && next_attempt_at.is_some_and(|until| until > now),
-            note: row.get::<_, Option<String>>(8)?.filter(|_| kept),
+            held,
+            sending: row.get(8)? && next_attempt_at.is_some_and(|until| until > now),
+            note: row.get::<_, Option<String>>(9)?.filter(|_| kept),
         });
     }
     Ok(deliveries)

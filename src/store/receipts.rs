@@ -6,7 +6,7 @@
 use rusqlite::{Connection, OptionalExtension as _};
 
 use super::{Store, StoreError, list, rows};
-use crate::domain::delivery::{Channel, Reason};
+use crate::domain::delivery::{Channel, Hold, Reason};
 use crate::domain::digest::Sha256Sum;
 use crate::domain::fingerprint::{ContentHash, KeyHash};
 use crate::domain::ids::{AttachmentId, DeliveryId, FormId, ReceiptId, ReceiptPrefix, SiteId};
@@ -86,8 +86,8 @@ pub struct DeliveryRow {
     pub next_attempt_at: Option<Timestamp>,
     /// Why it stopped.
     pub reason: Option<Reason>,
-    /// Waits for a release.
-    pub held: bool,
+    /// Why it is held; `None`: it is not.
+    pub held: Option<Hold>,
     /// Whether a claim that has not expired is sending it now.
     pub sending: bool,
     /// What the peer or the network said last.

@@ -12,10 +12,10 @@ use super::{SealedFile, Store, StoreError, rows};
 use crate::domain::digest::Sha256Sum;
 use crate::domain::filekind::FileKind;
 use crate::domain::fingerprint::{self, ClientHash, ContentHash, KeyHash};
-use crate::domain::form::Target;
 use crate::domain::ids::{DestinationId, FormId, ReceiptId, SiteId};
 use crate::domain::receipt::Outcome;
 use crate::domain::submission::Contents;
+use crate::domain::target::Target;
 use crate::domain::time::{Span, Timestamp};
 
 /// How long the same content from the same client, without a key, is the same submission; fixed by contract.

@@ -50,10 +50,18 @@ impl Store {
             let columns = StateColumns::from(next);
             db.prepare_cached(
                 "UPDATE deliveries
-                 SET state = ?3, reason = ?4, due_at = ?5, attempts = 0, claim = NULL, note = NULL, acked = 0
+                 SET state = ?3, reason = ?4, due_at = ?5, held = ?6, attempts = 0, claim = NULL, note = NULL,
+                     acked = 0, alerted = 0
                  WHERE receipt = ?1 AND n = ?2",
             )?
-            .execute(params![id.receipt.as_row(), id.n, columns.state, columns.reason, columns.due_at])?;
+            .execute(params![
+                id.receipt.as_row(),
+                id.n,
+                columns.state,
+                columns.reason,
+                columns.due_at,
+                columns.held
+            ])?;
             group.made_due();
             Ok(Ok(Resent(id)))
         })
@@ -91,7 +99,7 @@ fn judge(found: &Found, now: Timestamp, active: impl Fn(&str, &str) -> bool) -> 
 /// Reads a delivery.
 fn find(db: &Connection, id: DeliveryId, now: Timestamp) -> Result<Option<Found>, StoreError> {
     let mut find = db.prepare_cached(
-        "SELECT d.state, d.reason, d.due_at, d.claim IS NOT NULL AND d.due_at > ?3,
+        "SELECT d.state, d.reason, d.due_at, d.held, d.claim IS NOT NULL AND d.due_at > ?3,
                 r.erased_at IS NULL AND r.erase_at > ?3, d.site, d.destination
          FROM deliveries AS d
          JOIN receipts AS r ON r.id = d.receipt
@@ -99,12 +107,11 @@ fn find(db: &Connection, id: DeliveryId, now: Timestamp) -> Result<Option<Found>
     )?;
     let mut found = find.query(params![id.receipt.as_row(), id.n, now.as_millis()])?;
     let Some(row) = found.next()? else { return Ok(None) };
-    let (word, reason): (String, Option<String>) = (row.get(0)?, row.get(1)?);
     Ok(Some(Found {
-        state: rows::state(&word, reason.as_deref(), row.get(2)?)?,
-        sending: row.get(3)?,
-        readable: row.get(4)?,
-        site: row.get(5)?,
-        destination: row.get(6)?,
+        state: rows::state(row, 0)?,
+        sending: row.get(4)?,
+        readable: row.get(5)?,
+        site: row.get(6)?,
+        destination: row.get(7)?,
     }))
 }

@@ -1,14 +1,14 @@
 //! Domain types and columns, both directions. A column that holds what no version of this program writes is
 //! [`StoreError::Unknown`]: the database was damaged or written by something else, and guessing would hide it.
 
-use rusqlite::Row;
+use rusqlite::{Connection, Row, params};
 
 use super::StoreError;
-use crate::domain::delivery::{Channel, Reason, State, Verdict, Waiting};
-use crate::domain::form::Target;
+use crate::domain::delivery::{Channel, Hold, Reason, State, Verdict, Waiting};
 use crate::domain::ids::{DeliveryId, ReceiptId, SiteId};
 use crate::domain::receipt::{Erasure, ReceiptState};
 use crate::domain::submission::Contents;
+use crate::domain::target::Target;
 use crate::domain::time::Timestamp;
 
 /// A row id as a receipt.
@@ -35,29 +35,47 @@ pub(super) struct StateColumns {
     pub(super) reason: Option<&'static str>,
     /// `due_at`.
     pub(super) due_at: Option<i64>,
+    /// `held`.
+    pub(super) held: Option<&'static str>,
 }
 
 impl From<State> for StateColumns {
     fn from(state: State) -> Self {
-        let (reason, due_at) = match state {
-            State::Pending(Waiting::Due(at)) | State::Retrying(Waiting::Due(at)) => (None, Some(at.as_millis())),
-            State::Pending(Waiting::Held) | State::Retrying(Waiting::Held) | State::Delivered => (None, None),
-            State::Failed(reason) => (Some(reason.word()), None),
+        let (reason, due_at, held) = match state {
+            State::Pending(Waiting::Due(at)) | State::Retrying(Waiting::Due(at)) => (None, Some(at.as_millis()), None),
+            State::Pending(Waiting::Held(why)) | State::Retrying(Waiting::Held(why)) => (None, None, Some(why.word())),
+            State::Delivered => (None, None, None),
+            State::Failed(reason) => (Some(reason.word()), None, None),
         };
-        Self { state: state.word(), reason, due_at }
+        Self { state: state.word(), reason, due_at, held }
     }
 }
 
-/// A delivery's state from its columns.
-pub(super) fn state(word: &str, reason: Option<&str>, due_at: Option<i64>) -> Result<State, StoreError> {
-    let waiting = due_at.map_or(Waiting::Held, |at| Waiting::Due(Timestamp::from_millis(at)));
-    match (word, reason.and_then(Reason::parse)) {
-        ("pending", None) => Ok(State::Pending(waiting)),
-        ("retrying", None) => Ok(State::Retrying(waiting)),
-        ("delivered", None) => Ok(State::Delivered),
-        ("failed", Some(reason)) => Ok(State::Failed(reason)),
+/// A delivery's state from its columns `state, reason, due_at, held`, the first of them at `first`.
+pub(super) fn state(row: &Row<'_>, first: usize) -> Result<State, StoreError> {
+    let (word, reason): (String, Option<String>) = (row.get(first)?, row.get(first + 1)?);
+    let (due_at, held): (Option<i64>, Option<String>) = (row.get(first + 2)?, row.get(first + 3)?);
+    let waiting = match (due_at, held.as_deref().and_then(Hold::parse)) {
+        (Some(at), None) => Some(Waiting::Due(Timestamp::from_millis(at))),
+        (None, Some(why)) => Some(Waiting::Held(why)),
+        _ => None,
+    };
+    match (word.as_str(), reason.as_deref().and_then(Reason::parse), waiting) {
+        ("pending", None, Some(waiting)) => Ok(State::Pending(waiting)),
+        ("retrying", None, Some(waiting)) => Ok(State::Retrying(waiting)),
+        ("delivered", None, None) => Ok(State::Delivered),
+        ("failed", Some(reason), None) => Ok(State::Failed(reason)),
         _ => Err(StoreError::Unknown(format!("state `{word}`"))),
     }
+}
+
+/// Where a delivery stands.
+pub(super) fn state_of(db: &Connection, id: DeliveryId) -> Result<State, StoreError> {
+    let mut find =
+        db.prepare_cached("SELECT state, reason, due_at, held FROM deliveries WHERE receipt = ?1 AND n = ?2")?;
+    let mut found = find.query(params![id.receipt.as_row(), id.n])?;
+    let row = found.next()?.ok_or_else(|| StoreError::Unknown(format!("delivery `{id}`")))?;
+    state(row, 0)
 }
 
 /// A delivery's channel.

@@ -8,9 +8,10 @@ use super::secret::Secrets;
 use super::url::{self, Reach};
 use crate::domain::bounds::MIB;
 use crate::domain::email;
-use crate::domain::form::{Destination, EmailTarget, Field, Target, WebhookTarget};
+use crate::domain::form::{Destination, Field};
 use crate::domain::ids::DestinationId;
 use crate::domain::secret::Secret;
+use crate::domain::target::{Disclosure, EmailTarget, Format, Signing, Target, WebhookTarget};
 use crate::domain::template::{Name, Template};
 
 /// Bytes of files that travel with a mail unless the destination says otherwise.
@@ -107,7 +108,9 @@ fn forgo(table: &mut Table<'_>) {
 
 /// What stands in for a destination that could not be read, so that its id is known to the forms.
 fn nowhere() -> Target {
-    Target::Webhook(WebhookTarget { url: String::new(), secret: Secret::new(String::new()), allow_private: false })
+    let signing = Signing { secret: Secret::new(String::new()), previous: None };
+    let format = Format::Formd(signing);
+    Target::Webhook(WebhookTarget { url: String::new(), disclosure: Disclosure::Host, allow_private: false, format })
 }
 
 /// An e-mail destination.
@@ -168,5 +171,6 @@ fn webhook(
     let secret = secrets.of_webhook(table, file);
     let (url, secret) = (url?, secret?);
     let allow_private = allowed || url.reach == Reach::Loopback;
-    Some(WebhookTarget { url: url.url, secret, allow_private })
+    let format = Format::Formd(Signing { secret, previous: None });
+    Some(WebhookTarget { url: url.url, disclosure: Disclosure::Path, allow_private, format })
 }

@@ -6,8 +6,9 @@ use super::super::problem::{listed, quoted, suggestion};
 use super::super::table::Table;
 use super::super::value::Value;
 use super::{Ground, destination, field, response, url};
-use crate::domain::form::{Destination, ExtraFields, Field, FieldKind, Form, Target};
+use crate::domain::form::{Destination, ExtraFields, Field, FieldKind, Form};
 use crate::domain::ids::{FormId, SiteId};
+use crate::domain::target::Target;
 use crate::domain::text::Language;
 
 /// Destinations of a form (contract 1, fixed).
@@ -101,6 +102,7 @@ pub(super) fn check(
         destinations,
         success_url,
         consent,
+        confirmation: None,
         extra_fields,
         response,
         fields: declared,

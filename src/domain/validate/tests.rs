@@ -36,6 +36,7 @@ fn form(fields: Vec<(&str, FieldKind)>) -> Form {
         destinations: Vec::new(),
         success_url: None,
         consent: None,
+        confirmation: None,
         extra_fields: ExtraFields::Keep,
         response: Response::Usual,
         fields: fields.into_iter().map(field).collect(),

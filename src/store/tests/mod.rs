@@ -23,10 +23,10 @@ use crate::domain::delivery::{Event, State, Verdict, Waiting, next};
 use crate::domain::digest::Sha256Sum;
 use crate::domain::filekind::FileKind;
 use crate::domain::fingerprint::{ClientHash, ContentHash, KeyHash};
-use crate::domain::form::{EmailTarget, Target};
 use crate::domain::ids::{AttachmentId, DeliveryId, DestinationId, FormId, ReceiptId, SiteId};
 use crate::domain::receipt::Outcome;
 use crate::domain::submission::{Contents, KeptField, Role, Value};
+use crate::domain::target::{EmailTarget, Target};
 use crate::domain::time::Span;
 
 /// A data directory of its own with an open store.
