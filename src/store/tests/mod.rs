@@ -11,6 +11,7 @@ mod recording;
 mod start;
 mod status;
 mod sweeping;
+mod versions;
 
 use std::path::Path;
 use std::sync::mpsc::channel;
