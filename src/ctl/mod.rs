@@ -14,6 +14,7 @@ mod check;
 mod completions;
 mod deliver;
 mod erase;
+mod foresight;
 mod installation;
 mod list;
 mod lookup;
@@ -121,7 +122,7 @@ enum Privilege {
 fn start(args: &[OsString], clock: &Clock, out: &mut Output<'_>, privilege: Privilege) -> u8 {
     let ended = match parse(args, out.width()) {
         Ok(cli) => switched(&cli, args, out, privilege)
-            .and_then(|code| code.map_or_else(|| carry_out(&cli, clock, out).map(Exit::code), Ok)),
+            .and_then(|code| code.map_or_else(|| carry_out(&cli, clock, out, privilege).map(Exit::code), Ok)),
         Err(error) => out.parser_message(&error).map(|()| if error.use_stderr() { 2 } else { 0 }),
     };
     let flushed = out.flush();
@@ -184,7 +185,7 @@ impl Command {
 }
 
 /// Carries one command out.
-fn carry_out(cli: &Cli, clock: &Clock, out: &mut Output<'_>) -> Result<Exit, CommandError> {
+fn carry_out(cli: &Cli, clock: &Clock, out: &mut Output<'_>, privilege: Privilege) -> Result<Exit, CommandError> {
     let installation = || Installation::find(cli.config.as_deref());
     let now = clock.now();
     match &cli.command {
@@ -196,7 +197,14 @@ fn carry_out(cli: &Cli, clock: &Clock, out: &mut Output<'_>) -> Result<Exit, Com
         Command::Sweep(args) => sweep::run(args, &installation(), now, out),
         Command::Deliver(args) => deliver::run(args, &installation(), clock, out),
         Command::Status(args) => status::run(args, &installation(), now, out),
-        Command::Check(args) => check::run(args, &installation(), out),
+        Command::Check(args) => {
+            let file = cli.config.as_deref();
+            let owner = match privilege {
+                Privilege::Switch => installation::owner(file).map(|owner| (owner, file)),
+                Privilege::Keep => None,
+            };
+            check::run(args, &installation(), owner, out)
+        }
         Command::Reload(_) => reload::run(&installation(), out),
         Command::Completions(args) => completions::run(args, Cli::command(), out),
     }
