@@ -13,6 +13,7 @@ mod attachment;
 mod check;
 mod completions;
 mod deliver;
+mod deliveries;
 mod erase;
 mod foresight;
 mod installation;
@@ -79,6 +80,8 @@ enum Command {
     Show(show::Args),
     /// Save the files of a receipt.
     Attachment(attachment::Args),
+    /// List what waits and what failed; acknowledge failures.
+    Deliveries(deliveries::Args),
     /// Send a delivery again.
     Resend(resend::Args),
     /// Erase values for good; the receipt stays.
@@ -173,6 +176,7 @@ impl Command {
             Self::List(_)
             | Self::Show(_)
             | Self::Attachment(_)
+            | Self::Deliveries(_)
             | Self::Resend(_)
             | Self::Erase(_)
             | Self::Sweep(_)
@@ -192,6 +196,7 @@ fn carry_out(cli: &Cli, clock: &Clock, out: &mut Output<'_>, privilege: Privileg
         Command::List(args) => list::run(args, &installation(), now, out),
         Command::Show(args) => show::run(args, &installation(), now, out),
         Command::Attachment(args) => attachment::run(args, &installation(), now, out),
+        Command::Deliveries(args) => deliveries::run(args, &installation(), now, out),
         Command::Resend(args) => resend::run(args, &installation(), now, out),
         Command::Erase(args) => erase::run(args, &installation(), now, out),
         Command::Sweep(args) => sweep::run(args, &installation(), now, out),
@@ -226,6 +231,7 @@ mod tests {
             "list",
             "show",
             "attachment",
+            "deliveries",
             "resend",
             "erase",
             "sweep",
@@ -249,6 +255,9 @@ mod tests {
             &["list", "--limit", "5", "--all"],
             &["list", "--since", "yesterday"],
             &["show"],
+            &["deliveries", "--state", "delivered"],
+            &["deliveries", "--ack", "--release"],
+            &["deliveries", "4abc-d1"],
             &["resend"],
             &["resend", "4abc", "--failed"],
             &["erase"],

@@ -66,7 +66,7 @@ fn shape(db: &Connection) -> Vec<String> {
 }
 
 /// All rows of a question, as text.
-fn rows(db: &Connection, sql: &str) -> Vec<String> {
+fn column(db: &Connection, sql: &str) -> Vec<String> {
     let mut ask = db.prepare(sql).unwrap();
     ask.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
 }
@@ -82,14 +82,14 @@ const KEPT: [&str; 3] = [
 fn version_1_becomes_the_newest_with_every_row_and_the_same_tables_as_a_new_database() {
     let temp = version_1();
     let path = temp.path().join("data/formd.db");
-    let before = KEPT.map(|sql| rows(&Connection::open(&path).unwrap(), sql));
+    let before = KEPT.map(|sql| column(&Connection::open(&path).unwrap(), sql));
     let now = Timestamp::from_millis(1_800_000_000_000);
     let store = Store::open_daemon(&temp.path().join("data"), now, [7; 32]).unwrap();
     let db = Connection::open(&path).unwrap();
-    assert_eq!(KEPT.map(|sql| rows(&db, sql)), before);
+    assert_eq!(KEPT.map(|sql| column(&db, sql)), before);
     assert_eq!(shape(&db), shape(&Connection::open(World::new().root().join("formd.db")).unwrap()));
-    assert_eq!(rows(&db, "PRAGMA integrity_check"), ["ok"]);
-    assert_eq!(rows(&db, "SELECT \"table\" FROM pragma_foreign_key_check"), Vec::<String>::new());
+    assert_eq!(column(&db, "PRAGMA integrity_check"), ["ok"]);
+    assert_eq!(column(&db, "SELECT \"table\" FROM pragma_foreign_key_check"), Vec::<String>::new());
 
     let view = |row| store.show(ReceiptId::from_row(row).unwrap(), now).unwrap().unwrap().row.deliveries;
     let held: Vec<_> = view(7).iter().chain(&view(8)).map(|delivery| delivery.held).collect();
@@ -98,8 +98,8 @@ fn version_1_becomes_the_newest_with_every_row_and_the_same_tables_as_a_new_data
     assert_eq!(view(8)[1].target.as_deref(), Some("https://crm.acme.example/hook"));
     let targets =
         store.read(|db| Ok(db.query_row("SELECT targets FROM contents WHERE receipt = 8", [], |r| r.get(0))?));
-    let targets = super::super::rows::targets(&targets.map(|text: String| text).unwrap()).unwrap();
-    let secret = |n: u8| match super::super::rows::target(&targets, n).unwrap() {
+    let targets = rows::targets(&targets.map(|text: String| text).unwrap()).unwrap();
+    let secret = |n: u8| match rows::target(&targets, n).unwrap() {
         Target::Webhook(hook) => serde_json::to_value(hook).unwrap(),
         other => panic!("{other:?}"),
     };
@@ -123,8 +123,8 @@ fn a_crash_in_the_middle_of_a_step_leaves_version_1_and_the_next_start_does_it_a
     drop(step);
     let left = Connection::open(crashed.path().join("formd.db")).unwrap();
     assert_eq!(schema::version(&left).unwrap(), 1);
-    assert_eq!(rows(&left, "SELECT name FROM sqlite_schema WHERE name = 'confirmations'"), Vec::<String>::new());
-    assert_eq!(rows(&left, KEPT[0]), rows(&db, KEPT[0]));
+    assert_eq!(column(&left, "SELECT name FROM sqlite_schema WHERE name = 'confirmations'"), Vec::<String>::new());
+    assert_eq!(column(&left, KEPT[0]), column(&db, KEPT[0]));
     drop((left, db));
     for name in ["formd.db", "formd.db-wal"] {
         std::fs::copy(crashed.path().join(name), data.join(name)).ok();
