@@ -39,8 +39,9 @@ pub fn run(installation: &Installation, out: &mut Output<'_>) -> Result<Exit, Co
             CommandError::new(Kind::Failed, "the daemon is not running").hint("start it: it reads the files then")
         );
     };
-    let preview = lifecycle::preview(&store, config)?;
-    foresight::lines(&preview, "will").iter().for_each(|line| out.note(line));
+    for line in foresight::lines(&lifecycle::preview(&store, config)?, "will") {
+        out.note(&line);
+    }
     signal(pid)?;
     wait(&store, &config.hash)?;
     config.notices.iter().for_each(|notice| out.note(notice));

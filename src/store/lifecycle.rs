@@ -157,18 +157,18 @@ fn pass(
     let limit = i64::try_from(BATCH).unwrap_or(i64::MAX);
     let mut list = db.prepare_cached(PASS_SQL)?;
     let mut found = list.query(params![after.0, after.1, now.as_millis(), limit])?;
-    let (mut looked_at, mut last, mut moves) = (0, None, Vec::new());
+    let (mut looked_at, mut end, mut steps) = (0, None, Vec::new());
     while let Some(row) = found.next()? {
         let (receipt, n) = (row.get(8)?, row.get(9)?);
-        (looked_at, last) = (looked_at + 1, Some((receipt, n)));
+        (looked_at, end) = (looked_at + 1, Some((receipt, n)));
         let state = rows::state(row, 4)?;
         let event = fate(&queue(row)?).event(held(state), now);
         if let Some(Ok(next)) = event.map(|event| delivery::next(state, event)) {
-            moves.push((rows::delivery(receipt, n)?, next));
+            steps.push((rows::delivery(receipt, n)?, next));
         }
     }
     let mut moved = Moved::default();
-    for (id, next) in moves {
+    for (id, next) in steps {
         move_to(db, id, next, None)?;
         match (next, held(next)) {
             (State::Failed(_) | State::Delivered, _) => moved.ended += 1,
@@ -176,7 +176,7 @@ fn pass(
             (State::Pending(_) | State::Retrying(_), None) => moved.released += 1,
         }
     }
-    Ok((moved, last.filter(|_| looked_at == BATCH)))
+    Ok((moved, end.filter(|_| looked_at == BATCH)))
 }
 
 /// The queue in the first four columns.

@@ -3,6 +3,7 @@
 mod claims;
 mod crash;
 mod erasure;
+mod fates;
 mod killed;
 mod laws;
 mod limiter;
