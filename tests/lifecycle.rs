@@ -45,9 +45,9 @@ fn sales(address: &str, more: &str) -> String {
 /// `state reason held` of each delivery.
 fn ends(world: &World, receipt: &str) -> Vec<String> {
     let shown = world.show(receipt);
-    let word = |value: &serde_json::Value| value.as_str().unwrap_or("-").to_owned();
+    let text = |value: &serde_json::Value| value.as_str().unwrap_or("-").to_owned();
     let deliveries = shown["deliveries"].as_array().unwrap();
-    deliveries.iter().map(|d| format!("{} {} {}", word(&d["state"]), word(&d["reason"]), d["held"])).collect()
+    deliveries.iter().map(|d| format!("{} {} {}", text(&d["state"]), text(&d["reason"]), d["held"])).collect()
 }
 
 /// Level and reasons of `status`.
@@ -169,8 +169,10 @@ fn a_site_whose_file_is_gone_has_what_waits_held_until_the_file_is_back() {
     assert!(checked.contains("1 waiting delivery would be held: site `acme` has no file"), "{checked}");
     world.reload().unwrap();
     assert_eq!((world.deliver(), ends(&world, &receipt)), (0, vec!["pending - true".to_owned()]));
+    world.pass(Span::from_hours(7));
+    let _ = world.ctl(&["sweep"]).ok();
     let (level, reasons) = status(&world);
-    assert_eq!(level, "warning", "{reasons}");
+    assert_eq!(level, "warning", "held is not a queue that stands still: {reasons}");
     assert!(reasons.contains("the site's file is gone: 1 delivery (`acme` 1)"), "{reasons}");
     let row = world.ctl(&["deliveries", "--state", "held", "--json"]).json().remove(0);
     assert_eq!((row["held_why"].as_str(), row["next_attempt_at"].as_str()), (Some("site_gone"), None));

@@ -12,7 +12,7 @@ use crate::domain::time::{Span, Timestamp};
 pub struct Numbers {
     /// Free bytes of the data file system.
     pub free_bytes: u64,
-    /// Arrival of the oldest submission with a waiting delivery.
+    /// Arrival of the oldest submission with a delivery that waits and is not held.
     pub oldest_pending: Option<Timestamp>,
     /// Bytes in `tmp/`.
     pub tmp_bytes: u64,
@@ -64,9 +64,14 @@ impl Store {
     }
 }
 
-/// The oldest receipt with a waiting delivery, held or due.
-pub(super) const OLDEST_SQL: &str =
-    "SELECT receipt FROM deliveries WHERE state IN ('pending', 'retrying') ORDER BY receipt LIMIT 1";
+/// The oldest receipt with a delivery that waits for its turn. What is held waits for somebody, has its own numbers,
+/// and says nothing of a queue that stands still.
+pub(super) const OLDEST_SQL: &str = "
+    SELECT receipt
+    FROM deliveries INDEXED BY deliveries_waiting
+    WHERE state IN ('pending', 'retrying') AND held IS NULL
+    ORDER BY receipt
+    LIMIT 1";
 
 /// Failures that somebody has to deal with: of the operator's own destinations, by the peer's word or exhausted.
 pub(super) const FAILED_SQL: &str = "
