@@ -19,6 +19,7 @@ use std::collections::BTreeSet;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use common::client::pdf;
 use common::mailpeer::{Certificate, Does, MailPeer, Setup, Tls};
 use common::{FIELDS, World, submission, write_private};
 use formd::harness::{Span, Timestamp};
@@ -32,6 +33,8 @@ fn world_to(peer: &MailPeer, lines: &str) -> (World, String) {
     let folder = world.config_file().parent().unwrap().to_owned();
     write_private(&folder.join("ca.pem"), CA);
     write_private(&folder.join("other-ca.pem"), OTHER_CA);
+    write_private(&folder.join("self-signed.pem"), include_str!("data/tls/mail-self-signed.pem"));
+    write_private(&folder.join("self-signed-ca.pem"), include_str!("data/tls/mail-self-signed-authority.pem"));
     std::fs::create_dir_all(folder.join("secrets")).unwrap();
     write_private(&folder.join("secrets/smtp"), "pass word 4711\n");
     let mail = format!("[mail]\nfrom = \"Forms <forms@example.com>\"\nport = {}\n{lines}", peer.address.port());
@@ -180,6 +183,41 @@ fn with_starttls_or_tls_and_a_private_authority_the_mail_and_the_login_travel_en
             assert_eq!(words.last(), Some(&"QUIT"));
         }
     }
+}
+
+#[test]
+fn a_certificate_that_signed_itself_is_believed_when_it_is_named_and_is_no_authority() {
+    let server = |certificate| Setup::with(Tls::AfterStartTls, certificate, "");
+    let (came, _) = one_attempt(server(Certificate::SelfSigned), "host = \"localhost\"\nca_file = \"self-signed.pem\"");
+    assert_eq!(came.state, "delivered 1", "{came:?}");
+    let authority = server(Certificate::SelfSignedAuthority);
+    let (came, peer) = one_attempt(authority, "host = \"localhost\"\nca_file = \"self-signed-ca.pem\"");
+    assert_eq!((came.state.as_str(), peer.mails().len()), ("retrying 1", 0));
+    assert!(
+        came.note.ends_with("its certificate is an authority's; make one for a server, with `CA:FALSE`"),
+        "{came:?}"
+    );
+}
+
+#[test]
+fn the_threads_of_the_daemon_send_a_large_mail_over_tls() {
+    let peer = MailPeer::start(Setup::with(Tls::AfterStartTls, Certificate::Good, "PLAIN"));
+    let (mut world, first) = world_to(&peer, &format!("{STARTTLS}{LOGIN}"));
+    assert_eq!(attempt(&world, &first).state, "delivered 1");
+    let text = std::fs::read_to_string(world.config_file()).unwrap();
+    write_private(&world.config_file(), &text.replace("enabled = false", "enabled = true"));
+    let site = "[[destination]]\nid = \"sales\"\nemail = \"sales@acme.example\"\nattach_files = true\n";
+    world.write_site(site, &format!("[form.quote]\n{FIELDS}"));
+    world.restart();
+    let receipt = world.post(&submission().pdf("plan.pdf", &pdf("tls", 400_000)), None).receipt();
+    let started = Instant::now();
+    while world.states(&receipt) != ["email delivered 1"] {
+        assert!(started.elapsed() < Duration::from_secs(20), "{:?}", world.show(&receipt));
+        thread::sleep(Duration::from_millis(20));
+    }
+    let mails = peer.mails();
+    let parsed = mail_parser::MessageParser::default().parse(mails[1].as_bytes()).unwrap();
+    assert!(parsed.attachment(0).unwrap().contents() == pdf("tls", 400_000));
 }
 
 #[test]

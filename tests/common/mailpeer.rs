@@ -58,6 +58,8 @@ pub enum Certificate {
     Good,
     WrongName,
     Expired,
+    SelfSigned,
+    SelfSignedAuthority,
 }
 
 /// How the server is set up.
@@ -302,6 +304,8 @@ fn tls_config(certificate: Certificate) -> Arc<ServerConfig> {
         Certificate::Good => include_bytes!("../data/tls/mail-server.cert.der"),
         Certificate::WrongName => include_bytes!("../data/tls/mail-wrong-name.cert.der"),
         Certificate::Expired => include_bytes!("../data/tls/mail-expired.cert.der"),
+        Certificate::SelfSigned => include_bytes!("../data/tls/mail-self-signed.cert.der"),
+        Certificate::SelfSignedAuthority => include_bytes!("../data/tls/mail-self-signed-authority.cert.der"),
     };
     let key = PrivatePkcs8KeyDer::from(include_bytes!("../data/tls/mail-server.key.der").as_slice());
     let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
