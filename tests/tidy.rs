@@ -29,6 +29,7 @@ const ACTS: &[&str] = &["intake", "delivery", "outbound", "pages", "sweep", "sta
 
 /// Outside crates and the rooms (path prefixes below `src/`) that may name them.
 const HOMES: &[(&str, &[&str])] = &[
+    ("base64", &["domain/digest"]),
     ("sha2", &["domain/digest"]),
     ("hmac", &["domain/digest"]),
     ("regex", &["domain/pattern"]),

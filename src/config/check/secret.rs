@@ -20,11 +20,32 @@ use super::super::table::Table;
 use super::super::value::Value;
 use crate::domain::digest::{RunningSum, Sha256Sum};
 use crate::domain::secret::Secret;
+use crate::domain::signing;
+use crate::domain::target::Signing;
 
 /// Characters of a secret that signs (contract 2.9).
 const LENGTH: RangeInclusive<usize> = 16..=256;
 /// The permission bit by which every user of the machine may read a file.
 const OTHERS_READ: u32 = 0o004;
+
+/// Whether there must be a secret.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Need {
+    /// Its lack is a mistake.
+    Obligatory,
+    /// There may be none.
+    Optional,
+}
+
+/// What two keys came to.
+enum Given<'d> {
+    /// Neither is there.
+    Nothing,
+    /// A mistake, which is noted.
+    Wrong,
+    /// This secret, and the value that gave it.
+    Secret(Value<'d>, Secret),
+}
 
 /// Where secrets are looked up, and which were used.
 pub(super) struct Secrets<'a> {
@@ -50,34 +71,65 @@ impl<'a> Secrets<'a> {
         }
     }
 
-    /// The obligatory secret of a webhook: `secret` or `secret_file` of `table`, which stands in `file`.
-    pub(super) fn of_webhook(&self, table: &mut Table<'_>, file: &TextFile) -> Option<Secret> {
-        let (inline, named) = (table.take("secret"), table.take("secret_file"));
-        let (value, text) = match (inline, named) {
-            (Some(_), Some(named)) => {
-                named.misplaced("`secret_file` stands beside `secret`", "keep one of the two");
+    /// What signs a webhook's bodies: `secret` or `secret_file` of `table`, which stands in `file`, and while receivers
+    /// change over the one before. `None` after a mistake, or where there need not be one and is none.
+    pub(super) fn signing(&self, table: &mut Table<'_>, file: &TextFile, need: Need) -> Option<Signing> {
+        let current = self.given(table, file, ["secret", "secret_file"]);
+        let previous = self.given(table, file, ["previous_secret", "previous_secret_file"]);
+        let secret = match (current, &previous) {
+            (Given::Secret(_, secret), _) => secret,
+            (Given::Wrong, _) => return None,
+            (Given::Nothing, Given::Secret(value, _)) => {
+                let remedy = "name the current secret beside it, or take the previous one as `secret_file`";
+                value.misplaced(format!("{} stands without a current secret", quoted(value.key)), remedy);
                 return None;
             }
-            (Some(inline), None) => {
+            (Given::Nothing, Given::Wrong) => return None,
+            (Given::Nothing, Given::Nothing) => {
+                if need == Need::Obligatory {
+                    let remedy = "name the file of a secret of 16 to 256 characters: `secret_file = \"NAME\"`";
+                    table.missing("secret", remedy);
+                }
+                return None;
+            }
+        };
+        let previous = match previous {
+            Given::Nothing => None,
+            Given::Wrong => return None,
+            Given::Secret(value, previous) if previous == secret => {
+                value.wrong("the previous secret is the current one", "make a new one for `secret_file`");
+                return None;
+            }
+            Given::Secret(_, previous) => Some(previous),
+        };
+        Some(Signing { secret, previous })
+    }
+
+    /// The secret that one of two keys gives: its text, or the file of it.
+    fn given<'d>(&self, table: &mut Table<'d>, file: &TextFile, [text, named]: [&'static str; 2]) -> Given<'d> {
+        let (value, text) = match (table.take(text), table.take(named)) {
+            (Some(_), Some(value)) => {
+                value.misplaced(format!("`{named}` stands beside `{text}`"), "keep one of the two");
+                return Given::Wrong;
+            }
+            (Some(value), None) => {
                 if file.mode & OTHERS_READ != 0 {
-                    inline.misplaced(
+                    value.misplaced(
                         "this file holds a secret and other users can read it",
                         format!("run `chmod o-r {}`, or move the secret into a file of its own", printable(&file.name)),
                     );
                 }
-                let text = inline.text()?.to_owned();
-                (inline, text)
+                let text = value.text().map(str::to_owned);
+                (value, text)
             }
-            (None, Some(named)) => {
-                let text = self.read(&named)?;
-                (named, text)
+            (None, Some(value)) => {
+                let text = self.read(&value);
+                (value, text)
             }
-            (None, None) => {
-                table.missing("secret", "name the file of a secret of 16 to 256 characters: `secret_file = \"NAME\"`");
-                return None;
-            }
+            (None, None) => return Given::Nothing,
         };
-        sized(&value, text)
+        let secret = text.and_then(|text| keyed(&value, sized(&value, text)?));
+        secret.map_or(Given::Wrong, |secret| Given::Secret(value, secret))
     }
 
     /// The secret that signs the bodies of a form, in the file that `value` names.
@@ -88,6 +140,11 @@ impl<'a> Secrets<'a> {
     /// The text of the file that a value names.
     fn read(&self, value: &Value<'_>) -> Option<String> {
         let name = value.line()?;
+        if name.starts_with(signing::PREFIX) {
+            let remedy = "write the secret into a file and name that";
+            value.wrong(format!("{} is a secret itself", quoted(value.key)), remedy);
+            return None;
+        }
         let own = if name.contains('/') { self.base.join(name) } else { self.base.join("secrets").join(name) };
         let lent = self.credentials.filter(|_| !name.contains('/')).map(|folder| folder.join(name));
         let found = read_secret(&own);
@@ -120,6 +177,18 @@ impl<'a> Secrets<'a> {
         text.truncate(trimmed);
         Some(text)
     }
+}
+
+/// A secret that Standard Webhooks finds a key in.
+fn keyed(value: &Value<'_>, secret: Secret) -> Option<Secret> {
+    if signing::key(secret.reveal()).is_err() {
+        value.wrong(
+            "the secret begins with `whsec_`, and what follows is no base64",
+            "copy it whole, with the `=` at its end, or take a text that does not begin with `whsec_`",
+        );
+        return None;
+    }
+    Some(secret)
 }
 
 /// A secret that is long enough to be one.
