@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use super::value::size_text;
-use super::{Config, Daemon, Listen, LogFormat, Source, Transport};
+use super::{Alert, AlertWay, Config, Daemon, Listen, LogFormat, Source, Transport};
 use crate::domain::bounds::Bounds;
 use crate::domain::form::{Destination, ExtraFields, Field, FieldKind, Form, Site, TextRules};
 use crate::domain::quota::Quota;
@@ -124,6 +124,7 @@ fn daemon(lines: &mut Lines, daemon: &Daemon) {
             }
         }
     }
+    alert(lines, daemon.alert.as_ref());
     lines.header("[delivery]");
     lines.set("attempts", daemon.delivery.attempts);
     lines.set("workers", daemon.delivery.workers);
@@ -132,6 +133,21 @@ fn daemon(lines: &mut Lines, daemon: &Daemon) {
     lines.text("part_age", &daemon.sweep.part_age.to_string());
     lines.text("orphan_age", &daemon.sweep.orphan_age.to_string());
     lines.set("quarantine_days", daemon.sweep.quarantine_days);
+}
+
+/// Who is told of failures.
+fn alert(lines: &mut Lines, alert: Option<&Alert>) {
+    let Some(alert) = alert else { return lines.header("# [alert] is not set up") };
+    lines.header("[alert]");
+    match &alert.way {
+        AlertWay::Email(address) => lines.text("email", address),
+        AlertWay::Webhook(hook) => {
+            lines.text("webhook", hook.url.split('?').next().unwrap_or_default());
+            lines.push(format_args!("# secret: (secret)"));
+            lines.set("allow_private", hook.allow_private);
+        }
+    }
+    lines.text("at_most_every", &alert.at_most_every.to_string());
 }
 
 /// The bounds, every one.

@@ -37,6 +37,7 @@ use crate::domain::delivery::Channel;
 use crate::domain::form::{Form, Site};
 use crate::domain::ids::{FormId, SiteId};
 use crate::domain::shared_path::SharedPath;
+use crate::domain::target::Signing;
 use crate::domain::time::Span;
 
 /// Everything declared, checked.
@@ -121,6 +122,8 @@ pub struct Daemon {
     pub trusted_proxies: Vec<IpNet>,
     /// How mail leaves; `None`: not set up.
     pub mail: Option<Mail>,
+    /// Who is told of deliveries that failed for good; `None`: nobody but the log and `status`.
+    pub alert: Option<Alert>,
     /// `[delivery]`.
     pub delivery: DeliverySettings,
     /// `[sweep]`.
@@ -185,6 +188,35 @@ pub enum Transport {
     },
     /// `mail/<delivery>.eml` in the data directory.
     File,
+}
+
+/// `[alert]`.
+#[derive(Clone, Debug)]
+pub struct Alert {
+    /// The way to the operator.
+    pub way: AlertWay,
+    /// From one message to the next at least.
+    pub at_most_every: Span,
+}
+
+/// How the operator is told.
+#[derive(Clone, Debug)]
+pub enum AlertWay {
+    /// A mail to this address.
+    Email(String),
+    /// A signed call.
+    Webhook(AlertHook),
+}
+
+/// The receiver of alerts.
+#[derive(Clone, Debug)]
+pub struct AlertHook {
+    /// An `https` URL, or `http` to a loopback host.
+    pub url: String,
+    /// Whether private addresses may be reached.
+    pub allow_private: bool,
+    /// What signs each call.
+    pub signing: Signing,
 }
 
 /// `[delivery]`.

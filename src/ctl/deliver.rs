@@ -1,6 +1,7 @@
 //! `formctl deliver`: one run of the queue in this process, for a server whose daemon does not send
 //! (`[delivery] enabled = false`) and for looking on. Claims are the same as the daemon's, so both at once are
-//! safe: nothing is sent twice. What was not accepted stands in the queue again with its next time.
+//! safe: nothing is sent twice. What was not accepted stands in the queue again with its next time. Where the daemon does
+//! not send, the operator is told of failures at the end of a run.
 
 use serde::Serialize;
 
@@ -9,7 +10,7 @@ use super::outcome::{CommandError, Exit};
 use super::print::Output;
 use crate::clock::Clock;
 use crate::config::Current;
-use crate::delivery::{Deliverer, Step};
+use crate::delivery::{Alerted, Deliverer, Step};
 use crate::domain::delivery::Verdict;
 use crate::domain::ids::DeliveryId;
 use crate::domain::quantity::counted;
@@ -21,7 +22,8 @@ Examples:
   formctl deliver                                send what is due now
   */5 * * * * formd formctl deliver >/dev/null   for /etc/cron.d
 
-The daemon does this by itself unless the configuration says `[delivery] enabled = false`.
+The daemon does this by itself unless the configuration says `[delivery] enabled = false`. Then the
+alert of failed deliveries (`[alert]`) leaves at the end of a run.
 
 Exit code 0 says that the queue was run, not that every peer accepted: see the lines, or `formctl status`.")]
 pub struct Args {
@@ -47,6 +49,7 @@ pub fn run(
     out: &mut Output<'_>,
 ) -> Result<Exit, CommandError> {
     let config = installation.config()?.clone();
+    let daemon_sends = config.daemon.delivery.enabled;
     let deliverer = Deliverer::new(installation.open()?, Current::new(config), clock.clone());
     let mut sent = 0;
     while let Step::Worked { delivery, verdict } = deliverer.step()? {
@@ -62,7 +65,21 @@ pub fn run(
     if !args.json {
         out.line(&if sent == 0 { "nothing was due".to_owned() } else { counted(sent, "attempt") })?;
     }
+    // Where the daemon sends, it tells of failures as well.
+    if !daemon_sends {
+        match deliverer.alert()? {
+            Alerted::Nothing => {}
+            Alerted::Sent(_) if args.json => {}
+            Alerted::Sent(failed) => out.line(&format!("an alert about {} was sent", failures(failed)))?,
+            Alerted::Failed(why) => out.note(&format!("the alert was not taken ({why}); a later run tries again")),
+        }
+    }
     Ok(Exit::Done)
+}
+
+/// `N failed deliveries`.
+fn failures(count: u64) -> String {
+    if count == 1 { "1 failed delivery".to_owned() } else { format!("{count} failed deliveries") }
 }
 
 /// The object about one attempt.

@@ -30,6 +30,7 @@
 //! visitor asks for (targets are the operator's, fixed at acceptance), judging a bounce that comes later by mail.
 //! A destination that was paused or removed meanwhile is not ended here.
 
+mod alert;
 mod attempt;
 mod board;
 mod mail;
@@ -44,6 +45,7 @@ mod worker;
 #[cfg(test)]
 mod sample;
 
+pub use alert::Alerted;
 pub use threads::Handle;
 pub use worker::{Deliverer, Step};
 

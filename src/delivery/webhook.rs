@@ -156,9 +156,9 @@ fn body(claim: &Claim) -> Result<Vec<u8>, serde_json::Error> {
 const EVENT: &str = "form.submitted";
 
 /// Plain `http` is for this machine alone, whatever else is allowed; else the target says it.
-fn reach(target: &WebhookTarget) -> Reach {
-    let plain = target.url.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("http://"));
-    match (plain, target.allow_private) {
+pub fn reach(url: &str, allow_private: bool) -> Reach {
+    let plain = url.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("http://"));
+    match (plain, allow_private) {
         (true, _) => Reach::Loopback,
         (false, true) => Reach::Any,
         (false, false) => Reach::Public,
@@ -180,8 +180,13 @@ pub fn send(target: &WebhookTarget, claim: &Claim, outbound: &Outbound, clock: &
         ("X-Formd-Delivery", delivery.clone()),
     ];
     headers.extend(signing::headers(signing, &delivery, clock.now(), &body));
-    let call = Call { method: Method::Post, url: target.url.clone(), headers, body, reach: reach(target) };
-    match outbound.call(&call) {
+    let reach = reach(&target.url, target.allow_private);
+    post(&Call { method: Method::Post, url: target.url.clone(), headers, body, reach }, outbound, clock)
+}
+
+/// Makes a call once.
+pub fn post(call: &Call, outbound: &Outbound, clock: &Clock) -> Ended {
+    match outbound.call(call) {
         Ok(answer) => judge(&answer, clock),
         Err(CallError::Url) => Ended::new(Verdict::Refused, &CallError::Url.to_string()),
         Err(failed) => Ended::later(&failed.to_string()),

@@ -5,11 +5,13 @@ use std::path::{Path, PathBuf};
 
 use ipnet::IpNet;
 
+use super::super::files::TextFile;
 use super::super::locate::DATA_DIR;
 use super::super::table::{Sheet, Table};
 use super::super::value::Value;
 use super::super::{Daemon, DeliverySettings, Listen, LogFormat, Mail, SweepSettings, Transport};
-use super::{limits, url};
+use super::secret::Secrets;
+use super::{alert, limits, url};
 use crate::domain::bounds::Bounds;
 use crate::domain::email;
 use crate::domain::time::Span;
@@ -27,6 +29,7 @@ pub(super) fn defaults() -> Daemon {
         public_url: None,
         trusted_proxies: ["127.0.0.0/8", "::1/128"].into_iter().filter_map(loopback).collect(),
         mail: None,
+        alert: None,
         delivery: DeliverySettings { attempts: 5, workers: 8, enabled: true },
         sweep: SweepSettings { part_age: Span::from_hours(2), orphan_age: Span::from_hours(2), quarantine_days: 7 },
         bounds: Bounds::default(),
@@ -35,7 +38,7 @@ pub(super) fn defaults() -> Daemon {
 }
 
 /// Reads the file; relative paths start from `base`. Where a value is wrong its default stands in.
-pub(super) fn check(sheet: &Sheet<'_>, base: &Path) -> Daemon {
+pub(super) fn check(sheet: &Sheet<'_>, file: &TextFile, base: &Path, secrets: &Secrets<'_>) -> Daemon {
     let mut table = sheet.root("formd.toml");
     let mut daemon = defaults();
     if let Some(listen) = table.take("listen").and_then(|value| listen(&value, base)) {
@@ -57,6 +60,7 @@ pub(super) fn check(sheet: &Sheet<'_>, base: &Path) -> Daemon {
         daemon.log = log;
     }
     daemon.mail = table.section("mail").and_then(mail);
+    daemon.alert = table.section("alert").and_then(|section| alert::check(section, secrets, file));
     if let Some(section) = table.section("delivery") {
         daemon.delivery = delivery(section, daemon.delivery);
     }

@@ -23,6 +23,7 @@ fn no_frequent_question_scans_a_table() {
         ("clients to forget", sweep::FORGET_SQL),
         ("oldest waiting", numbers::OLDEST_SQL),
         ("failed", numbers::FAILED_SQL),
+        ("failed and not alerted", alerts::FAILURES_SQL),
         ("spam held", numbers::SPAM_SQL),
         ("lookalikes of a day", numbers::LOOKALIKES_SQL),
     ] {
