@@ -85,7 +85,7 @@ fn a_refused_webhook_turns_the_status_critical_and_tells_the_operator_in_one_mai
     let world = refusing(BY_MAIL);
     let receipt = world.post(&submission(), None).receipt();
     let said = run(&world);
-    assert!(said.contains("an alert about 1 failed delivery was sent"), "{said}");
+    assert!(said.contains("an alert was sent; deliveries that failed: 1"), "{said}");
     assert_eq!(world.ctl(&["status"]).code, 2);
     let mails = alerts(&world.mail);
     assert_eq!(mails.len(), 1);
@@ -140,6 +140,19 @@ fn what_is_no_alarm_is_not_told() {
         run(&world);
         assert_eq!(alerts(&world.mail).len(), 1, "{change} undone");
     }
+}
+
+#[test]
+fn what_was_acknowledged_before_is_not_told() {
+    let world = refusing(BY_MAIL);
+    let first = world.post(&numbered(1), None).receipt();
+    let second = world.post(&numbered(2), None).receipt();
+    world.deliver();
+    let _ = world.ctl(&["deliveries", "--ack", &format!("{first}-d1")]).ok();
+    run(&world);
+    let mails = alerts(&world.mail);
+    assert_eq!(mails.len(), 1);
+    assert!(mails[0].contains(&second) && !mails[0].contains(&first), "{}", mails[0]);
 }
 
 #[test]
@@ -310,12 +323,15 @@ fn a_running_daemon_tells_within_seconds_and_a_reload_says_whom() {
     wait_until(|| world.states(&first) == ["webhook failed 1"]);
     rewrite(&world, |text| text + BY_MAIL);
     world.reload().unwrap();
-    let second = world.post(&numbered(2), None).receipt();
     wait_until(|| !alerts(&world.mail).is_empty());
-    let mails = alerts(&world.mail);
-    assert!(mails[0].contains(&first) && mails[0].contains(&second), "{}", mails[0]);
+    assert!(alerts(&world.mail)[0].contains(&first), "{}", alerts(&world.mail)[0]);
+    world.pass(Span::from_hours(1));
+    let second = world.post(&numbered(2), None).receipt();
+    wait_until(|| alerts(&world.mail).len() == 2);
+    let summary = alerts(&world.mail).remove(1);
+    assert!(summary.contains(&second) && !summary.contains(&first), "{summary}");
     assert!(run(&world).contains("nothing was due"));
-    assert_eq!(alerts(&world.mail).len(), 1, "where the daemon tells, formctl does not");
+    assert_eq!(alerts(&world.mail).len(), 2, "where the daemon tells, formctl does not");
 }
 
 #[test]

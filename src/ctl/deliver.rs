@@ -14,6 +14,7 @@ use crate::delivery::{Alerted, Deliverer, Step};
 use crate::domain::delivery::Verdict;
 use crate::domain::ids::DeliveryId;
 use crate::domain::quantity::counted;
+use crate::store::Moved;
 
 /// How to report.
 #[derive(Debug, clap::Args)]
@@ -50,7 +51,12 @@ pub fn run(
 ) -> Result<Exit, CommandError> {
     let config = installation.config()?.clone();
     let daemon_sends = config.daemon.delivery.enabled;
-    let deliverer = Deliverer::new(installation.open()?, Current::new(config), clock.clone());
+    let store = installation.open()?;
+    let deliverer = Deliverer::new(store.clone(), Current::new(config), clock.clone());
+    if store.directory().daemon_pid()?.is_none() {
+        // A daemon does this at its start and after a reload.
+        told(deliverer.apply()?, out);
+    }
     let mut sent = 0;
     while let Step::Worked { delivery, verdict } = deliverer.step()? {
         sent += 1;
@@ -70,16 +76,23 @@ pub fn run(
         match deliverer.alert()? {
             Alerted::Nothing => {}
             Alerted::Sent(_) if args.json => {}
-            Alerted::Sent(failed) => out.line(&format!("an alert about {} was sent", failures(failed)))?,
+            Alerted::Sent(failed) => out.line(&format!("an alert was sent; deliveries that failed: {failed}"))?,
             Alerted::Failed(why) => out.note(&format!("the alert was not taken ({why}); a later run tries again")),
         }
     }
     Ok(Exit::Done)
 }
 
-/// `N failed deliveries`.
-fn failures(count: u64) -> String {
-    if count == 1 { "1 failed delivery".to_owned() } else { format!("{count} failed deliveries") }
+/// Says what the files did to that which waited.
+fn told(moved: Moved, out: &mut Output<'_>) {
+    let words = [
+        (moved.ended, "ended: their destination is paused or no longer configured"),
+        (moved.held, "are held: their site has no file any more"),
+        (moved.released, "are due again: their site has its file back"),
+    ];
+    for (count, what) in words.into_iter().filter(|(count, _)| *count > 0) {
+        out.note(&format!("waiting deliveries that {what}: {count}"));
+    }
 }
 
 /// The object about one attempt.

@@ -12,6 +12,7 @@ mod recording;
 mod start;
 mod status;
 mod sweeping;
+mod versions;
 
 use std::path::Path;
 use std::sync::mpsc::channel;
