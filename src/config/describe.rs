@@ -135,21 +135,6 @@ fn daemon(lines: &mut Lines, daemon: &Daemon) {
     lines.set("quarantine_days", daemon.sweep.quarantine_days);
 }
 
-/// Who is told of failures.
-fn alert(lines: &mut Lines, alert: Option<&Alert>) {
-    let Some(alert) = alert else { return lines.header("# [alert] is not set up") };
-    lines.header("[alert]");
-    match &alert.way {
-        AlertWay::Email(address) => lines.text("email", address),
-        AlertWay::Webhook(hook) => {
-            lines.text("webhook", hook.url.split('?').next().unwrap_or_default());
-            lines.push(format_args!("# secret: (secret)"));
-            lines.set("allow_private", hook.allow_private);
-        }
-    }
-    lines.text("at_most_every", &alert.at_most_every.to_string());
-}
-
 /// The bounds, every one.
 fn bounds(lines: &mut Lines, bounds: &Bounds) {
     let size = |bytes| size_text(bytes);
@@ -172,6 +157,21 @@ fn bounds(lines: &mut Lines, bounds: &Bounds) {
     lines.set("in_flight", bounds.in_flight);
     lines.text("disk_reserve", &size(bounds.disk_reserve));
     lines.set("limiter_files", bounds.limiter_files);
+}
+
+/// Who is told of failures.
+fn alert(lines: &mut Lines, alert: Option<&Alert>) {
+    let Some(alert) = alert else { return lines.header("# [alert] is not set up") };
+    lines.header("[alert]");
+    match &alert.way {
+        AlertWay::Email(address) => lines.text("email", address),
+        AlertWay::Webhook(hook) => {
+            lines.text("webhook", hook.url.split('?').next().unwrap_or_default());
+            lines.push(format_args!("# secret: (secret)"));
+            lines.set("allow_private", hook.allow_private);
+        }
+    }
+    lines.text("at_most_every", &alert.at_most_every.to_string());
 }
 
 /// A site's settings.

@@ -12,6 +12,7 @@
 //! daemon's and the sites' settings of them, [`notices`] finds what is valid but worth a word, [`describe`] prints what
 //! is in force.
 
+mod alert;
 mod check;
 mod demo;
 mod describe;
@@ -23,6 +24,7 @@ mod redact;
 mod table;
 mod value;
 
+pub use alert::{Alert, AlertHook, AlertWay};
 pub use problem::Problems;
 
 use std::collections::{BTreeMap, HashMap};
@@ -37,7 +39,6 @@ use crate::domain::delivery::Channel;
 use crate::domain::form::{Form, Site};
 use crate::domain::ids::{FormId, SiteId};
 use crate::domain::shared_path::SharedPath;
-use crate::domain::target::Signing;
 use crate::domain::time::Span;
 
 /// Everything declared, checked.
@@ -188,35 +189,6 @@ pub enum Transport {
     },
     /// `mail/<delivery>.eml` in the data directory.
     File,
-}
-
-/// `[alert]`.
-#[derive(Clone, Debug)]
-pub struct Alert {
-    /// The way to the operator.
-    pub way: AlertWay,
-    /// From one message to the next at least.
-    pub at_most_every: Span,
-}
-
-/// How the operator is told.
-#[derive(Clone, Debug)]
-pub enum AlertWay {
-    /// A mail to this address.
-    Email(String),
-    /// A signed call.
-    Webhook(AlertHook),
-}
-
-/// The receiver of alerts.
-#[derive(Clone, Debug)]
-pub struct AlertHook {
-    /// An `https` URL, or `http` to a loopback host.
-    pub url: String,
-    /// Whether private addresses may be reached.
-    pub allow_private: bool,
-    /// What signs each call.
-    pub signing: Signing,
 }
 
 /// `[delivery]`.

@@ -60,13 +60,13 @@ pub(super) fn check(sheet: &Sheet<'_>, file: &TextFile, base: &Path, secrets: &S
         daemon.log = log;
     }
     daemon.mail = table.section("mail").and_then(mail);
-    daemon.alert = table.section("alert").and_then(|section| alert::check(section, secrets, file));
     if let Some(section) = table.section("delivery") {
         daemon.delivery = delivery(section, daemon.delivery);
     }
     if let Some(section) = table.section("limits") {
         daemon.bounds = limits::check(section);
     }
+    daemon.alert = table.section("alert").and_then(|section| alert::check(section, secrets, file));
     let section = table.section("sweep");
     daemon.sweep = sweep(section, daemon.sweep, &daemon.bounds);
     table.finish();
