@@ -27,7 +27,10 @@ pub fn subject(failures: &Failures) -> String {
 
 /// The text of the mail; `server` is the address under which visitors reach this daemon.
 pub fn mail(failures: &Failures, server: Option<&str>, every: Span) -> String {
-    let mut text = format!("{} failed and will not be tried again by themselves.\n", deliveries(failures.count()));
+    let mut text = format!(
+        "{} failed for good: no further attempt is made unless you ask for one.\n",
+        deliveries(failures.count())
+    );
     if let Some(server) = server {
         push(&mut text, format_args!("Server: {server}"));
     }

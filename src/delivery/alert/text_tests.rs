@@ -41,7 +41,7 @@ fn the_mail_says_how_many_where_which_and_what_to_do() {
     assert_eq!(subject(&failures), "formd: 3 deliveries failed");
     let first = failure(1).id;
     let expected = format!(
-        "3 deliveries failed and will not be tried again by themselves.
+        "3 deliveries failed for good: no further attempt is made unless you ask for one.
 Server: https://forms.example.com
 
 Where:
@@ -72,7 +72,7 @@ Further failures are told in one mail, 1h from now at the earliest.
 fn of_many_failures_all_are_counted_and_twenty_are_named() {
     let failures = Failures::of((1..=57).map(failure).collect());
     let text = mail(&failures, None, Span::from_hours(1));
-    assert!(text.starts_with("57 deliveries failed") && text.contains("57 of acme/quote to crm"), "{text}");
+    assert!(text.starts_with("57 deliveries failed for good") && text.contains("57 of acme/quote to crm"), "{text}");
     assert!(text.contains("Which (the first 20):"), "{text}");
     assert_eq!(text.matches("by webhook").count(), 20);
     let json: serde_json::Value = serde_json::from_slice(&json(&failures).unwrap()).unwrap();
