@@ -3,15 +3,15 @@
 //! Guarantees. One call takes at most the limit it was made with, look-up, connection, TLS and a dripping
 //! answer included. A host is looked up once; the addresses that passed [`Reach`] are the ones dialled, so an
 //! answer that changes in between (DNS rebinding) changes nothing. Redirects are answers like any other and
-//! never followed. Of an answer at most 16 KiB of head and 64 KiB of body are read, nothing is decompressed.
+//! never followed. Of an answer at most 16 KiB of head and 64 KiB of body are read, 800 bytes of it kept, nothing is
+//! decompressed.
 //! Proxy variables of the environment are ignored; no connection is kept for a next call.
 //!
 //! What fails how: every failure is a [`CallError`] whose text holds no URL, no secret and nothing of the body.
 //! Certificates are judged by the system's root store, which is read at the first `https` call; without one that
 //! call fails and says so.
 //!
-//! It deliberately does not retry, does not read what the peer answered beyond the status and `Retry-After`,
-//! and knows nothing of deliveries. A look-up that hangs in the system's resolver leaves a thread behind until
+//! It deliberately does not retry, does not judge what the peer answered, and knows nothing of deliveries. A look-up that hangs in the system's resolver leaves a thread behind until
 //! the resolver gives up; there are never more of them than callers.
 
 mod reach;
@@ -35,6 +35,38 @@ use ureq::unversioned::transport::{DefaultConnector, NextTimeout};
 const HEAD: usize = 16 * 1024;
 /// Bytes of an answer's body that are read, so that an honest peer can finish writing it.
 const BODY: u64 = 64 * 1024;
+/// Bytes of it that are kept: 200 characters of UTF-8.
+const BEGINNING: u64 = 800;
+
+/// How a call is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// POST.
+    Post,
+    /// PUT.
+    Put,
+}
+
+/// A call to be made. Printing it prints nothing of it: URL, headers and body may all be secrets.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Call {
+    /// How.
+    pub method: Method,
+    /// Where to.
+    pub url: String,
+    /// Its headers; `Host`, `Content-Length`, `User-Agent` and `Connection` are added.
+    pub headers: Vec<(&'static str, String)>,
+    /// The exact bytes of its body.
+    pub body: Vec<u8>,
+    /// Which addresses it may reach.
+    pub reach: Reach,
+}
+
+impl fmt::Debug for Call {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Call(..)")
+    }
+}
 
 /// What a server answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,6 +75,8 @@ pub struct Answer {
     pub status: u16,
     /// `Retry-After` as sent.
     pub retry_after: Option<String>,
+    /// The beginning of the body as sent, at most 800 bytes: it may quote the call, so it is for the operator alone.
+    pub beginning: Vec<u8>,
 }
 
 /// Why there is no answer. The texts are fit for an operator's eyes and for the database.
@@ -89,21 +123,29 @@ impl Outbound {
         Self { public: agent(Reach::Public), loopback: agent(Reach::Loopback), any: agent(Reach::Any) }
     }
 
-    /// Posts `body` to `url` with `headers` and waits for the answer.
-    pub fn post(&self, url: &str, headers: &[(&str, &str)], body: &[u8], reach: Reach) -> Result<Answer, CallError> {
-        let agent = match reach {
+    /// Makes a call and waits for the answer.
+    pub fn call(&self, call: &Call) -> Result<Answer, CallError> {
+        let agent = match call.reach {
             Reach::Public => &self.public,
             Reach::Loopback => &self.loopback,
             Reach::Any => &self.any,
         };
-        let request = headers.iter().fold(agent.post(url), |request, (name, value)| request.header(*name, *value));
-        let mut response = request.send(body)?;
+        let request = match call.method {
+            Method::Post => agent.post(&call.url),
+            Method::Put => agent.put(&call.url),
+        };
+        let request = request.header("Connection", "close");
+        let request = call.headers.iter().fold(request, |request, (name, value)| request.header(*name, value));
+        let mut response = request.send(call.body.as_slice())?;
         let retry_after =
             response.headers().get("retry-after").and_then(|value| value.to_str().ok()).map(str::to_owned);
         let status = response.status().as_u16();
         // The status is the answer. A body that breaks, drips or never ends cannot take it back.
-        drop(io::copy(&mut response.body_mut().as_reader().take(BODY), &mut io::sink()));
-        Ok(Answer { status, retry_after })
+        let mut body = response.body_mut().as_reader().take(BODY);
+        let mut beginning = Vec::new();
+        let read = body.by_ref().take(BEGINNING).read_to_end(&mut beginning);
+        drop(read.and_then(|_| io::copy(&mut body, &mut io::sink())));
+        Ok(Answer { status, retry_after, beginning })
     }
 }
 

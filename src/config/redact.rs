@@ -8,6 +8,8 @@ use std::ops::Range;
 
 use toml::de::{DeTable, DeValue};
 
+use crate::domain::signing;
+
 /// Words that name a secret; what is spelled nearly so is one as well.
 const WORDS: &[&str] = &["secret", "password", "passwd", "token"];
 /// Letters by which a word may differ from one of [`WORDS`].
@@ -55,7 +57,7 @@ pub(super) fn of_text(text: &str) -> Vec<Range<usize>> {
                 () if open("'''") => State::Until("'''"),
                 () => State::UntilKey,
             };
-        } else if has_private_url(line) {
+        } else if line.contains(signing::PREFIX) || has_private_url(line) {
             hidden.push(place);
         }
     }
@@ -150,6 +152,7 @@ mod tests {
         ] {
             assert!(hidden(line).is_empty(), "{line}");
         }
+        assert_eq!(hidden("secret_file = \"whsec_AAAA\"\n").len(), 1, "the secret itself");
         assert_eq!(hidden("webhook = \"https://u:p@a.example/\"\n").len(), 1);
         assert_eq!(hidden("webhook = \"https://a.example/?key=1\"\n").len(), 1);
     }

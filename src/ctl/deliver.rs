@@ -1,6 +1,7 @@
 //! `formctl deliver`: one run of the queue in this process, for a server whose daemon does not send
 //! (`[delivery] enabled = false`) and for looking on. Claims are the same as the daemon's, so both at once are
-//! safe: nothing is sent twice. What was not accepted stands in the queue again with its next time.
+//! safe: nothing is sent twice. What was not accepted stands in the queue again with its next time. Where the daemon does
+//! not send, the operator is told of failures at the end of a run.
 
 use serde::Serialize;
 
@@ -9,7 +10,7 @@ use super::outcome::{CommandError, Exit};
 use super::print::Output;
 use crate::clock::Clock;
 use crate::config::Current;
-use crate::delivery::{Deliverer, Step};
+use crate::delivery::{Alerted, Deliverer, Step};
 use crate::domain::delivery::Verdict;
 use crate::domain::ids::DeliveryId;
 use crate::domain::quantity::counted;
@@ -22,7 +23,8 @@ Examples:
   formctl deliver                                send what is due now
   */5 * * * * formd formctl deliver >/dev/null   for /etc/cron.d
 
-The daemon does this by itself unless the configuration says `[delivery] enabled = false`.
+The daemon does this by itself unless the configuration says `[delivery] enabled = false`. Then the
+alert of failed deliveries (`[alert]`) leaves at the end of a run.
 
 Exit code 0 says that the queue was run, not that every peer accepted: see the lines, or `formctl status`.")]
 pub struct Args {
@@ -48,6 +50,7 @@ pub fn run(
     out: &mut Output<'_>,
 ) -> Result<Exit, CommandError> {
     let config = installation.config()?.clone();
+    let daemon_sends = config.daemon.delivery.enabled;
     let store = installation.open()?;
     let deliverer = Deliverer::new(store.clone(), Current::new(config), clock.clone());
     if store.directory().daemon_pid()?.is_none() {
@@ -67,6 +70,15 @@ pub fn run(
     }
     if !args.json {
         out.line(&if sent == 0 { "nothing was due".to_owned() } else { counted(sent, "attempt") })?;
+    }
+    // Where the daemon sends, it tells of failures as well.
+    if !daemon_sends {
+        match deliverer.alert()? {
+            Alerted::Nothing => {}
+            Alerted::Sent(_) if args.json => {}
+            Alerted::Sent(failed) => out.line(&format!("an alert was sent; deliveries that failed: {failed}"))?,
+            Alerted::Failed(why) => out.note(&format!("the alert was not taken ({why}); a later run tries again")),
+        }
     }
     Ok(Exit::Done)
 }

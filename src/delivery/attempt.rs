@@ -17,7 +17,8 @@ use crate::store::{Claim, StoreError};
 pub struct Ended {
     /// What it means for the delivery.
     pub verdict: Verdict,
-    /// What was said, without addresses, one line of at most 200 characters.
+    /// What was said, one line: of a mail server at most 200 characters without addresses, of a webhook's receiver its
+    /// status and the first 200 characters of its answer.
     pub note: String,
 }
 

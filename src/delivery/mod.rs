@@ -32,6 +32,7 @@
 //! Deliberately not done: several messages over one connection, ordering between deliveries, sending what a
 //! visitor asks for (targets are the operator's, fixed at acceptance), judging a bounce that comes later by mail.
 
+mod alert;
 mod attempt;
 mod board;
 pub mod lifecycle;
@@ -47,6 +48,7 @@ mod worker;
 #[cfg(test)]
 mod sample;
 
+pub use alert::Alerted;
 pub use threads::Handle;
 pub use worker::{Deliverer, Step};
 

@@ -1,7 +1,12 @@
-//! What a peer said, made fit to be kept: a note outlives the values, so it may hold neither the visitor's nor
-//! the operator's addresses, and it must be one readable line.
+//! What a peer said, made fit to be kept: one readable line that does nothing to a terminal.
+//!
+//! A mail server quotes addresses, and needs none of them to be understood: [`scrub`] takes them out. A webhook's
+//! receiver says in its own words what was wrong with the submission: [`answered`] keeps their beginning as it is,
+//! with all that acts made visible. Both are erased with the values and stand in no log.
 
-/// Longest note, in characters.
+use crate::domain::visible::escape_line;
+
+/// Longest part of what was said, in characters.
 const LONGEST: usize = 200;
 
 /// `text` as one line of at most 200 characters, every word that may be an address replaced by `(address)`.
@@ -23,6 +28,13 @@ pub fn scrub(text: &str) -> String {
         note = note.chars().take(LONGEST - 1).chain(['…']).collect();
     }
     note
+}
+
+/// The status of an answer and the first 200 characters of its body; what is hidden in them is shown as an escape.
+pub fn answered(status: u16, body: &[u8]) -> String {
+    let text: String = String::from_utf8_lossy(body).chars().take(LONGEST).collect();
+    let said = escape_line(text.trim_end());
+    if said.is_empty() { format!("HTTP {status}") } else { format!("HTTP {status}: {said}") }
 }
 
 /// Characters that reorder or hide text: bidi controls, zero-width ones, the soft hyphen.
@@ -53,7 +65,35 @@ mod tests {
         assert_eq!(scrub(&"ж".repeat(300)).chars().count(), 200);
     }
 
+    #[test]
+    fn an_answer_is_its_status_and_what_it_begins_with() {
+        for (body, kept) in [
+            (&b"database is down\n"[..], "HTTP 503: database is down"),
+            (b"", "HTTP 503"),
+            (b" \r\n", "HTTP 503"),
+            (b"{\"error\": \"anna@a.example\"}", "HTTP 503: {\"error\": \"anna@a.example\"}"),
+            (b"a\r\nb\x1b[2Jc\0\x7f", r"HTTP 503: a\r\nb\u{1b}[2Jc\u{0}\u{7f}"),
+            ("\u{202e}fdp\u{200b}\u{2028}\u{feff}".as_bytes(), r"HTTP 503: \u{202e}fdp\u{200b}\u{2028}\u{feff}"),
+            (b"\xff\x1f\x8bok", "HTTP 503: \u{fffd}\\u{1f}\u{fffd}ok"),
+        ] {
+            assert_eq!(answered(503, body), kept);
+        }
+        let said =
+            |text: &str, kept: usize| answered(200, &text.as_bytes()[..kept]).chars().count() - "HTTP 200: ".len();
+        assert_eq!(
+            (said(&"x".repeat(800), 800), said(&"😀".repeat(300), 800), said(&"ж".repeat(500), 799)),
+            (200, 200, 200)
+        );
+    }
+
     proptest! {
+        #[test]
+        fn an_answer_of_any_bytes_is_one_line(body in proptest::collection::vec(any::<u8>(), 0..800)) {
+            let note = answered(500, &body);
+            prop_assert!(note.chars().count() <= LONGEST * 10 + 10);
+            prop_assert_eq!(escape_line(&note), note);
+        }
+
         #[test]
         fn a_note_is_one_short_line_without_an_at_sign(said in "\\PC{0,300}|[ -~\\n\\r\\t]{0,300}") {
             let note = scrub(&said);

@@ -1,4 +1,5 @@
-//! The threads of the daemon: one that claims, and one for each send under way.
+//! The threads of the daemon: one that claims, one for each send under way, and one that tells of failures
+//! ([`watch`]).
 //!
 //! The claiming thread sleeps on the wake-up socket until something is due, at most 60 s; the store's writer,
 //! formctl and every ended send wake it. It claims only for a free place, so a claim is at work at once and its
@@ -21,6 +22,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
+use super::alert::watch;
 use super::worker::{Deliverer, Inner, Job, disabled};
 use crate::store::{Due, Store, StoreError};
 
@@ -45,9 +47,11 @@ impl Deliverer {
         let start = || -> io::Result<Handle> {
             let bell = socket.try_clone()?;
             let stop = Arc::new(AtomicBool::new(false));
+            let inner = Arc::clone(&self.inner);
+            let alerts = watch::start(Arc::clone(&inner), STACK)?;
             let scheduler = Scheduler { inner: self.inner, socket, stop: Arc::clone(&stop), sends: Vec::new() };
             let thread = Builder::new().name("deliver".into()).stack_size(STACK).spawn(move || scheduler.run())?;
-            Ok(Handle { stop, bell, thread })
+            Ok(Handle { stop, bell, thread, alerts, inner })
         };
         let path = std::path::PathBuf::from("deliver");
         start().map_err(|source| StoreError::File { what: "start the thread", path, source })
@@ -63,19 +67,27 @@ pub struct Handle {
     bell: UnixDatagram,
     /// The scheduler, which joins the sends.
     thread: JoinHandle<()>,
+    /// Tells of failures.
+    alerts: JoinHandle<()>,
+    /// What they share.
+    inner: Arc<Inner>,
 }
 
 impl Handle {
-    /// Lets the sends under way finish (10 s each, 60 s at most with files), gives unbegun claims back, ends the
-    /// threads.
+    /// Lets the sends and the alert under way finish (10 s each, 60 s at most with files), gives unbegun claims back,
+    /// ends the threads.
     pub fn stop(self) {
         self.stop.store(true, Ordering::SeqCst);
+        self.inner.bell.end();
         // Shut down, the socket wakes its reader, now and at each later sleep.
         if let Err(error) = self.bell.shutdown(Shutdown::Both) {
             tracing::warn!(event = "delivery_stop", %error, "the deliverer could not be woken; it stops within a minute");
         }
         if self.thread.join().is_err() {
             tracing::error!(event = "delivery_panic", "the delivery thread had ended by a panic");
+        }
+        if self.alerts.join().is_err() {
+            tracing::error!(event = "alert_failed", "the alert's thread had ended by a panic");
         }
     }
 }

@@ -1,21 +1,21 @@
 //! A delivery to an operator's program: a signed POST of one JSON object (contract 11.3).
 //!
-//! The body is a pure function of what was stored, so every attempt sends the same bytes and the same signature;
-//! `X-Formd-Delivery` tells the receiver that it has seen them. Only the reply's status counts (10.7); nothing of
-//! its body is looked at or kept.
+//! The body is a pure function of what was stored, so every attempt sends the same bytes under the same
+//! `X-Formd-Delivery`, `webhook-id` and `X-Formd-Signature`; only the moment of the attempt and what signs it differ. Only
+//! the reply's status counts (10.7); the beginning of its body is kept as a note, for the operator's eyes.
 
 use serde::Serialize;
 use serde::ser::{SerializeMap as _, Serializer};
 
 use super::attempt::Ended;
+use super::note;
 use crate::clock::Clock;
 use crate::domain::backoff::parse_retry_after;
 use crate::domain::delivery::Verdict;
-use crate::domain::digest::{hex, hmac_sha256};
-use crate::domain::secret::Secret;
+use crate::domain::signing;
 use crate::domain::submission::{KeptField, Value};
 use crate::domain::target::{Format, WebhookTarget};
-use crate::outbound::{Answer, CallError, Outbound, Reach};
+use crate::outbound::{Answer, Call, CallError, Method, Outbound, Reach};
 use crate::store::{AttachmentRow, Claim};
 
 /// The object, its members in the order of the contract.
@@ -155,15 +155,10 @@ fn body(claim: &Claim) -> Result<Vec<u8>, serde_json::Error> {
 /// The one event there is.
 const EVENT: &str = "form.submitted";
 
-/// `X-Formd-Signature`: HMAC-SHA256 over the exact body, keyed by the secret's text as written.
-fn signature(secret: &Secret, body: &[u8]) -> String {
-    format!("sha256={}", hex(&hmac_sha256(secret.reveal().as_bytes(), &[body])))
-}
-
 /// Plain `http` is for this machine alone, whatever else is allowed; else the target says it.
-fn reach(target: &WebhookTarget) -> Reach {
-    let plain = target.url.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("http://"));
-    match (plain, target.allow_private) {
+pub fn reach(url: &str, allow_private: bool) -> Reach {
+    let plain = url.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("http://"));
+    match (plain, allow_private) {
         (true, _) => Reach::Loopback,
         (false, true) => Reach::Any,
         (false, false) => Reach::Public,
@@ -175,19 +170,23 @@ pub fn send(target: &WebhookTarget, claim: &Claim, outbound: &Outbound, clock: &
     let Ok(body) = body(claim) else {
         return Ended::new(Verdict::Refused, "the submission cannot be written as JSON");
     };
-    let delivery = claim.id.to_string();
-    let signature = match &target.format {
-        Format::Formd(signing) => signature(&signing.secret, &body),
-        _ => return Ended::new(Verdict::Refused, "this format is not in this version"),
+    let Format::Formd(signing) = &target.format else {
+        return Ended::new(Verdict::Refused, "this format is not in this version");
     };
-    let headers = [
-        ("Content-Type", "application/json"),
-        ("X-Formd-Event", EVENT),
-        ("X-Formd-Delivery", delivery.as_str()),
-        ("X-Formd-Signature", signature.as_str()),
-        ("Connection", "close"),
+    let delivery = claim.id.to_string();
+    let mut headers = vec![
+        ("Content-Type", "application/json".to_owned()),
+        ("X-Formd-Event", EVENT.to_owned()),
+        ("X-Formd-Delivery", delivery.clone()),
     ];
-    match outbound.post(&target.url, &headers, &body, reach(target)) {
+    headers.extend(signing::headers(signing, &delivery, clock.now(), &body));
+    let reach = reach(&target.url, target.allow_private);
+    post(&Call { method: Method::Post, url: target.url.clone(), headers, body, reach }, outbound, clock)
+}
+
+/// Makes a call once.
+pub fn post(call: &Call, outbound: &Outbound, clock: &Clock) -> Ended {
+    match outbound.call(call) {
         Ok(answer) => judge(&answer, clock),
         Err(CallError::Url) => Ended::new(Verdict::Refused, &CallError::Url.to_string()),
         Err(failed) => Ended::later(&failed.to_string()),
@@ -204,7 +203,7 @@ fn judge(answer: &Answer, clock: &Clock) -> Ended {
         }
         _ => Verdict::Refused,
     };
-    Ended::new(verdict, &format!("HTTP {}", answer.status))
+    Ended { verdict, note: note::answered(answer.status, &answer.beginning) }
 }
 
 #[cfg(test)]

@@ -1,7 +1,10 @@
-//! Hashes and keyed hashes: SHA-256 of files, HMAC-SHA256 of everything that must not be guessable.
+//! Hashes and keyed hashes: SHA-256 of files, HMAC-SHA256 of everything that must not be guessable; and how their bytes
+//! are written.
 
 use std::fmt;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 
@@ -95,6 +98,16 @@ impl fmt::Debug for RunningMac {
 pub fn hex(bytes: &[u8]) -> String {
     let digit = |nibble: u8| char::from(if nibble < 10 { b'0' + nibble } else { b'a' + nibble - 10 });
     bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+}
+
+/// Base64 of the standard alphabet, padded (RFC 4648, 4).
+pub fn base64(bytes: &[u8]) -> String {
+    STANDARD.encode(bytes)
+}
+
+/// The bytes that `text` encodes; `None` where it is not exactly what [`base64`] would write.
+pub fn from_base64(text: &str) -> Option<Vec<u8>> {
+    STANDARD.decode(text).ok()
 }
 
 /// The secret of this installation: 32 random bytes, kept in a file of its own outside the database. It keys

@@ -51,6 +51,7 @@ pub mod response;
 pub mod secret;
 pub mod shared_path;
 pub mod signature;
+pub mod signing;
 pub mod submission;
 pub mod target;
 pub mod template;

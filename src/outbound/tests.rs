@@ -5,6 +5,16 @@ use std::io::Write as _;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+/// A POST of `x`.
+fn post(url: &str, reach: Reach) -> Call {
+    Call { method: Method::Post, url: url.to_owned(), headers: Vec::new(), body: b"x".to_vec(), reach }
+}
+
+/// What a call with a limit of five seconds comes to.
+fn called(call: &Call) -> Result<Answer, CallError> {
+    Outbound::new(Duration::from_secs(5)).call(call)
+}
+
 /// A resolver whose answer changes from look-up to look-up.
 #[derive(Debug, Default)]
 struct Rebinding(AtomicUsize, Vec<SocketAddr>);
@@ -42,24 +52,24 @@ fn a_server_that_speaks_no_tls_is_an_error_and_no_panic() {
         // Until the client leaves.
         io::copy(&mut stream, &mut io::sink()).ok();
     });
-    let failed = Outbound::new(Duration::from_secs(5)).post(&url, &[], b"{}", Reach::Any).unwrap_err();
+    let failed = called(&post(&url, Reach::Any)).unwrap_err();
     assert!(matches!(failed, CallError::Tls(_)), "{failed:?}");
     server.join().unwrap();
 }
 
 #[test]
 fn a_host_without_address_is_named_as_such() {
-    let failed = Outbound::new(Duration::from_secs(5)).post("https://no-such-host.invalid/", &[], b"", Reach::Public);
+    let failed = called(&post("https://no-such-host.invalid/", Reach::Public));
     assert_eq!(failed, Err(CallError::UnknownHost));
 }
 
 #[test]
 fn a_host_name_or_header_that_is_none_is_an_error() {
-    let outbound = Outbound::new(Duration::from_secs(5));
     for url in ["", "nonsense", "https://", "http://[::bad/", "ftp://a.example/"] {
-        assert_eq!(outbound.post(url, &[], b"", Reach::Any), Err(CallError::Url), "{url}");
+        assert_eq!(called(&post(url, Reach::Any)), Err(CallError::Url), "{url}");
     }
-    assert_eq!(outbound.post("http://127.0.0.1:1/", &[("X", "a\r\nb")], b"", Reach::Any), Err(CallError::Url));
+    let call = Call { headers: vec![("X", "a\r\nb".to_owned())], ..post("http://127.0.0.1:1/", Reach::Any) };
+    assert_eq!(called(&call), Err(CallError::Url));
 }
 
 #[test]
@@ -82,7 +92,46 @@ fn a_certificate_that_nobody_vouches_for_is_refused() {
         drop(rustls::StreamOwned::new(tls, stream).read_to_end(&mut bytes));
         bytes
     });
-    let failed = Outbound::new(Duration::from_secs(5)).post(&url, &[], b"values", Reach::Any).unwrap_err();
+    let failed = called(&post(&url, Reach::Any)).unwrap_err();
     assert!(matches!(failed, CallError::Tls(_)), "{failed:?}");
     assert_eq!(heard.join().unwrap(), b"", "nothing was sent");
+}
+
+/// A server that answers one request with `answer`; what it heard up to the end of the body `x`.
+fn answering(answer: &'static [u8]) -> (String, std::thread::JoinHandle<String>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    let heard = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let (mut heard, mut byte) = (Vec::new(), [0]);
+        while !heard.ends_with(b"\r\n\r\nx") && stream.read(&mut byte).unwrap() == 1 {
+            heard.push(byte[0]);
+        }
+        stream.write_all(answer).unwrap();
+        String::from_utf8(heard).unwrap()
+    });
+    (url, heard)
+}
+
+#[test]
+fn of_an_answer_the_beginning_is_kept_as_it_was_sent() {
+    let (url, heard) =
+        answering(b"HTTP/1.1 503 Down\r\nContent-Encoding: gzip\r\nContent-Length: 9\r\n\r\n\x1f\x8b\r\n\0no");
+    let call = Call { method: Method::Put, ..post(&url, Reach::Loopback) };
+    // The body breaks off before its ninth byte.
+    let beginning = b"\x1f\x8b\r\n\0no".to_vec();
+    assert_eq!(called(&call), Ok(Answer { status: 503, retry_after: None, beginning }));
+    assert!(heard.join().unwrap().starts_with("PUT / HTTP/1.1\r\n"));
+}
+
+#[test]
+fn of_a_long_answer_eight_hundred_bytes_are_kept() {
+    const LONG: &[u8] = &[b'x'; 5000];
+    let (url, _) = answering(b"HTTP/1.1 200 OK\r\n\r\n".iter().chain(LONG).copied().collect::<Vec<u8>>().leak());
+    assert_eq!(called(&post(&url, Reach::Loopback)).map(|answer| answer.beginning), Ok(LONG[..800].to_vec()));
+}
+
+#[test]
+fn a_call_prints_nothing_of_itself() {
+    assert_eq!(format!("{:?}", post("https://a.example/?key=secret", Reach::Any)), "Call(..)");
 }

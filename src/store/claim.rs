@@ -275,10 +275,11 @@ fn take(
     let readable: bool = row.get(10)?;
     let (fields, targets): (Option<String>, Option<String>) = (row.get(11)?, row.get(12)?);
     let (true, Some(fields), Some(targets)) = (readable, fields, targets) else {
+        tracing::info!(event = "delivery_ended", delivery = %id, reason = "values_gone", "its values are gone; it is not sent");
         return end(db, id, state, Event::ValuesGone, None);
     };
     let Ok((contents, target)) = read(id, &fields, &targets) else {
-        tracing::error!(delivery = %id, "its stored values cannot be read by this version of formd; it is not sent");
+        tracing::error!(event = "delivery_failed", delivery = %id, reason = "refused", "its stored values cannot be read by this version of formd; it is not sent");
         let refused = Event::Attempted { verdict: Verdict::Refused, attempt, allowed: attempt, now, chance: 0.0 };
         return end(db, id, state, refused, Some("its stored values cannot be read by this version of formd"));
     };

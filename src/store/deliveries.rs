@@ -22,7 +22,8 @@ pub struct NewAttempt {
     pub milliseconds: i64,
     /// What came of it.
     pub verdict: Verdict,
-    /// What the peer or the network said, without addresses or values; at most 200 characters.
+    /// What the peer or the network said: one line, the first 200 characters of it, each perhaps as an escape of up to
+    /// ten. It may quote values, so it is kept only as long as they are.
     pub note: Option<String>,
 }
 

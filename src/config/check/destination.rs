@@ -4,7 +4,7 @@ use super::super::files::TextFile;
 use super::super::problem::{listed, printable, quoted};
 use super::super::table::Table;
 use super::super::value::Value;
-use super::secret::Secrets;
+use super::secret::{Need, Secrets};
 use super::url::{self, Reach};
 use crate::domain::bounds::MIB;
 use crate::domain::email;
@@ -19,7 +19,7 @@ const MAX_ATTACH: u64 = 7 * MIB;
 /// Keys that only an e-mail destination has.
 const EMAIL_KEYS: &[&str] = &["subject", "text", "reply_to", "attach_files", "max_attach"];
 /// Keys that only a webhook has.
-const WEBHOOK_KEYS: &[&str] = &["secret", "secret_file", "allow_private"];
+const WEBHOOK_KEYS: &[&str] = &["secret", "secret_file", "previous_secret", "previous_secret_file", "allow_private"];
 
 /// A destination with the places whose names every form that uses it must have.
 pub(super) struct Declared<'d> {
@@ -168,9 +168,9 @@ fn webhook(
         .text()
         .and_then(|text| url::webhook(text).map_err(|(message, remedy)| address.wrong(message, remedy)).ok());
     let allowed = table.take("allow_private").and_then(|value| value.flag()).unwrap_or_default();
-    let secret = secrets.of_webhook(table, file);
-    let (url, secret) = (url?, secret?);
+    let signing = secrets.signing(table, file, Need::Obligatory);
+    let (url, signing) = (url?, signing?);
     let allow_private = allowed || url.reach == Reach::Loopback;
-    let format = Format::Formd(Signing { secret, previous: None });
+    let format = Format::Formd(signing);
     Some(WebhookTarget { url: url.url, disclosure: Disclosure::Path, allow_private, format })
 }

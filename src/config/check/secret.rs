@@ -20,6 +20,8 @@ use super::super::table::Table;
 use super::super::value::Value;
 use crate::domain::digest::{RunningSum, Sha256Sum};
 use crate::domain::secret::Secret;
+use crate::domain::signing;
+use crate::domain::target::Signing;
 
 /// Characters of a secret that signs (contract 2.9).
 const LENGTH: RangeInclusive<usize> = 16..=256;
@@ -46,6 +48,39 @@ impl TextFile {
             );
         }
     }
+}
+
+/// What a table says of a secret that signs.
+enum Key<'d> {
+    /// Nothing.
+    Nothing,
+    /// A mistake, which is noted.
+    Wrong,
+    /// This secret, and the value that gave it.
+    Secret(Value<'d>, Secret),
+}
+
+impl<'d> Key<'d> {
+    /// The secret of `given`, long enough and with a key that Standard Webhooks finds in it.
+    fn of(given: Given<'d>) -> Self {
+        match given {
+            Given::Nothing => Self::Nothing,
+            Given::Wrong => Self::Wrong,
+            Given::Text(value, text) => {
+                let secret = sized(&value, text).and_then(|secret| keyed(&value, secret));
+                secret.map_or(Self::Wrong, |secret| Self::Secret(value, secret))
+            }
+        }
+    }
+}
+
+/// Whether there must be a secret.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Need {
+    /// Its lack is a mistake.
+    Obligatory,
+    /// There may be none.
+    Optional,
 }
 
 /// Where secrets are looked up, and which were used.
@@ -77,16 +112,38 @@ impl<'a> Secrets<'a> {
         self.used.borrow_mut().insert(name, Some(Sha256Sum::of(bytes)));
     }
 
-    /// The obligatory secret of a webhook: `secret` or `secret_file` of `table`, which stands in `file`.
-    pub(super) fn of_webhook(&self, table: &mut Table<'_>, file: &TextFile) -> Option<Secret> {
-        match self.given(table, file, "secret", "secret_file") {
-            Given::Text(value, text) => sized(&value, text),
-            Given::Wrong => None,
-            Given::Nothing => {
-                table.missing("secret", "name the file of a secret of 16 to 256 characters: `secret_file = \"NAME\"`");
-                None
+    /// What signs a webhook's bodies: `secret` or `secret_file` of `table`, which stands in `file`, and while receivers
+    /// change over the one before. `None` after a mistake, or where there need not be one and is none.
+    pub(super) fn signing(&self, table: &mut Table<'_>, file: &TextFile, need: Need) -> Option<Signing> {
+        let current = Key::of(self.given(table, file, "secret", "secret_file"));
+        let previous = Key::of(self.given(table, file, "previous_secret", "previous_secret_file"));
+        let secret = match (current, &previous) {
+            (Key::Secret(_, secret), _) => secret,
+            (Key::Wrong, _) => return None,
+            (Key::Nothing, Key::Secret(value, _)) => {
+                let remedy = "name the current secret beside it, or take the previous one as `secret_file`";
+                value.misplaced(format!("{} stands without a current secret", quoted(value.key)), remedy);
+                return None;
             }
-        }
+            (Key::Nothing, Key::Wrong) => return None,
+            (Key::Nothing, Key::Nothing) => {
+                if need == Need::Obligatory {
+                    let remedy = "name the file of a secret of 16 to 256 characters: `secret_file = \"NAME\"`";
+                    table.missing("secret", remedy);
+                }
+                return None;
+            }
+        };
+        let previous = match previous {
+            Key::Nothing => None,
+            Key::Wrong => return None,
+            Key::Secret(value, previous) if previous == secret => {
+                value.wrong("the previous secret is the current one", "make a new one for `secret_file`");
+                return None;
+            }
+            Key::Secret(_, previous) => Some(previous),
+        };
+        Some(Signing { secret, previous })
     }
 
     /// What `table`, which stands in `file`, says of a secret: inline under `key`, or a file's name under `named`.
@@ -124,6 +181,11 @@ impl<'a> Secrets<'a> {
     /// The text of the file that a value names.
     fn read(&self, value: &Value<'_>) -> Option<String> {
         let name = value.line()?;
+        if name.starts_with(signing::PREFIX) {
+            let remedy = "write the secret into a file and name that";
+            value.wrong(format!("{} is a secret itself", quoted(value.key)), remedy);
+            return None;
+        }
         let own = if name.contains('/') { self.base.join(name) } else { self.base.join("secrets").join(name) };
         let lent = self.credentials.filter(|_| !name.contains('/')).map(|folder| folder.join(name));
         let found = read_secret(&own);
@@ -156,6 +218,18 @@ impl<'a> Secrets<'a> {
         text.truncate(trimmed);
         Some(text)
     }
+}
+
+/// A secret that Standard Webhooks finds a key in.
+fn keyed(value: &Value<'_>, secret: Secret) -> Option<Secret> {
+    if signing::key(secret.reveal()).is_err() {
+        value.wrong(
+            "the secret begins with `whsec_`, and what follows is no base64",
+            "copy it whole, with the `=` at its end, or take a text that does not begin with `whsec_`",
+        );
+        return None;
+    }
+    Some(secret)
 }
 
 /// A secret that is long enough to be one.

@@ -1,5 +1,6 @@
 //! The store against a real directory and a real database file.
 
+mod alerting;
 mod claims;
 mod crash;
 mod erasure;
