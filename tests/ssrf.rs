@@ -14,12 +14,15 @@
 
 mod common;
 
+use std::io::{BufRead, BufReader};
 use std::net::{TcpListener, TcpStream};
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use common::{FIELDS, HOOK_SECRET, World, submission};
+use common::{FIELDS, HOOK_SECRET, World, clients, process, submission};
+use serde_json::Value;
 
 /// Somebody who listens on every address of this machine and counts who calls.
 struct Trap {
@@ -235,4 +238,77 @@ fn no_redirect_is_followed_wherever_it_leads() {
         assert_eq!(world.hooks.calls().len(), calls, "{status} {place}");
     }
     assert_eq!(trap.calls(), 0);
+}
+
+/// A receiver behind TLS: every POST answered with 204; its port is the first line it prints.
+const RECEIVER: &str = r#"
+import http.server, ssl
+class Receiver(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(204)
+        self.end_headers()
+server = http.server.HTTPServer(("127.0.0.1", 0), Receiver)
+context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+context.load_cert_chain("leaf.pem", "leaf.key")
+server.socket = context.wrap_socket(server.socket, server_side=True)
+print(server.server_port, flush=True)
+server.serve_forever()
+"#;
+
+/// A certificate authority of our own and a certificate for 127.0.0.1 that it signed.
+const CERTIFY: &str = r"
+new='openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 30'
+$new -subj /CN=authority -keyout ca.key -out ca.pem
+$new -subj /CN=receiver -keyout leaf.key -out leaf.pem -CA ca.pem -CAkey ca.key \
+    -addext basicConstraints=critical,CA:FALSE -addext subjectAltName=IP:127.0.0.1
+";
+
+#[test]
+fn a_private_receiver_behind_tls_is_reached_where_its_destination_says_so_and_only_there() {
+    if !clients::have("openssl", "openssl", &["version"])
+        || !clients::have("python3", "/usr/bin/python3", &["--version"])
+    {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let certified = Command::new("sh").args(["-ec", CERTIFY]).current_dir(folder.path()).output().unwrap();
+    assert!(certified.status.success(), "{}", String::from_utf8_lossy(&certified.stderr));
+    let mut receiver = Command::new("/usr/bin/python3")
+        .args(["-c", RECEIVER])
+        .current_dir(folder.path())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut port = String::new();
+    BufReader::new(receiver.stdout.take().unwrap()).read_line(&mut port).unwrap();
+    let destination = |id: &str, more: &str| {
+        let url = format!("https://127.0.0.1:{}/", port.trim());
+        format!("[[destination]]\nid = \"{id}\"\nwebhook = \"{url}\"\nsecret = \"{HOOK_SECRET}\"\n{more}\n")
+    };
+    let config = process::write_config(folder.path(), "");
+    let both = destination("open", "allow_private = true") + &destination("shut", "");
+    common::write_private(&folder.path().join("sites/acme.toml"), &format!("{both}[form.quote]\n{FIELDS}"));
+    let authority = format!("SSL_CERT_FILE={}", folder.path().join("ca.pem").display());
+    let formd = process::Process::start_under(&["env", &authority], &config);
+    let answer = submission().post("/f/acme/quote").header("Accept", "application/json").send(formd.address);
+    let receipt = answer.receipt();
+    let show = || {
+        let words = ["--config", config.to_str().unwrap(), "show", &receipt, "--json"];
+        let shown: Value =
+            serde_json::from_str(&clients::said(&clients::run(env!("CARGO_BIN_EXE_formctl"), &words))).unwrap();
+        [0, 1].map(|n| {
+            format!("{} {}", shown["deliveries"][n]["state"].as_str().unwrap(), shown["deliveries"][n]["note"])
+        })
+    };
+    let started = Instant::now();
+    while show().iter().any(|state| state.starts_with("pending")) && started.elapsed() < Duration::from_secs(20) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let states = show();
+    drop(receiver.kill());
+    drop(receiver.wait());
+    let shut = "retrying \"the address is private; `allow_private = true` would allow it\"";
+    assert_eq!(states, ["delivered \"HTTP 204\"", shut]);
 }

@@ -274,3 +274,26 @@ fn the_whole_receiver_of_the_manual_stores_a_submission_once_and_turns_forgeries
         .unwrap();
     assert_eq!(stored, (1, receipt, "anna@example.com".to_owned()));
 }
+
+#[test]
+fn no_secret_and_no_word_of_a_receiver_stands_in_a_log_or_in_what_check_shows() {
+    const WORD: &str = "no-lead-for-anna@example.com";
+    let hooks = HookServer::start(&[format!("503 Busy\r\n\r\n{WORD}").leak()]);
+    let keys = format!("secret = \"{NEW}\"\nprevious_secret = \"{OLD}\"");
+    let site =
+        format!("[[destination]]\nid = \"crm\"\nwebhook = \"http://{}/\"\n{keys}\n[form.quote]\n", hooks.address);
+    let desk = Desk::with("", &(site + common::FIELDS));
+    let answer = submission().post("/f/acme/quote").header("Accept", "application/json").send(desk.formd.address);
+    let receipt = answer.receipt();
+    wait_until(|| desk.show(&receipt)["deliveries"][0]["state"] == "retrying");
+    assert_eq!(desk.show(&receipt)["deliveries"][0]["note"], format!("HTTP 503: {WORD}"));
+    let log = fs::read_to_string(desk.config().with_extension("log")).unwrap();
+    assert!(log.contains("delivery_attempt"), "{log}");
+    let shown = clients::said(&clients::run(
+        env!("CARGO_BIN_EXE_formctl"),
+        &["--config", desk.config().to_str().unwrap(), "check", "--show"],
+    ));
+    for word in [WORD, NEW, OLD, "v1,", "sha256="] {
+        assert!(!log.contains(word) && !shown.contains(word), "{word}: {log}{shown}");
+    }
+}

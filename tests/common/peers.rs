@@ -165,7 +165,8 @@ impl Call {
     }
 }
 
-/// A scripted webhook receiver: each entry is the status line and headers of one answer.
+/// A scripted webhook receiver: each entry is the status line and headers of one answer, or with a blank line in it a
+/// whole answer.
 #[derive(Debug)]
 pub struct HookServer {
     pub address: SocketAddr,
@@ -216,9 +217,15 @@ fn talk_http(mut stream: TcpStream, state: &Shared<&'static str, Call>) -> std::
     let mut body = vec![0; length.and_then(|(_, v)| v.parse().ok()).unwrap_or(0)];
     reader.read_exact(&mut body)?;
     state.0.lock().unwrap().taken.push(Call { headers, body });
-    if behaviour == HOLD {
+    // `hold` alone, or in front of what is answered then.
+    let held = behaviour.strip_prefix(HOLD);
+    if held.is_some() {
         wait_for_go(state);
     }
-    let head = if behaviour == HOLD { "200 OK" } else { behaviour };
+    let head = held.map_or(behaviour, str::trim_start);
+    let head = if head.is_empty() { "200 OK" } else { head };
+    if head.contains("\r\n\r\n") {
+        return stream.write_all(format!("HTTP/1.1 {head}").as_bytes());
+    }
     stream.write_all(format!("HTTP/1.1 {head}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n").as_bytes())
 }
