@@ -41,7 +41,7 @@ CREATE TABLE deliveries (
     due_at      INTEGER,                              -- when the next attempt is due; while claimed: when the claim ends
     held        TEXT CHECK (held IN ('spam', 'restored', 'site_gone')), -- why it waits and is not due
     claim       INTEGER,                              -- token of the claim that is sending it now
-    note        TEXT,                                 -- what the peer or the network said, without addresses
+    note        TEXT,                                 -- what the peer or the network said; erased with the values
     acked       INTEGER NOT NULL DEFAULT 0 CHECK (acked IN (0, 1)), -- the operator has seen the failure
     alerted     INTEGER NOT NULL DEFAULT 0 CHECK (alerted IN (0, 1)), -- an [alert] has named the failure
     PRIMARY KEY (receipt, n),
@@ -57,7 +57,7 @@ CREATE TABLE attempts (
     at           INTEGER NOT NULL,
     milliseconds INTEGER NOT NULL,
     outcome      TEXT NOT NULL CHECK (outcome IN ('accepted', 'try_later', 'refused')),
-    note         TEXT,
+    note         TEXT,                                -- as in deliveries
     FOREIGN KEY (receipt, n) REFERENCES deliveries (receipt, n)
 ) STRICT;
 

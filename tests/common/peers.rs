@@ -165,7 +165,8 @@ impl Call {
     }
 }
 
-/// A scripted webhook receiver: each entry is the status line and headers of one answer.
+/// A scripted webhook receiver: each entry is the status line and headers of one answer, or with a blank line in it a
+/// whole answer.
 #[derive(Debug)]
 pub struct HookServer {
     pub address: SocketAddr,
@@ -216,10 +217,13 @@ fn talk_http(mut stream: TcpStream, state: &Shared<&'static str, Call>) -> std::
     let mut body = vec![0; length.and_then(|(_, v)| v.parse().ok()).unwrap_or(0)];
     reader.read_exact(&mut body)?;
     state.0.lock().unwrap().taken.push(Call { headers, body });
-    let after_go = behaviour.strip_prefix(HOLD).map(str::trim);
+    let after_go = behaviour.strip_prefix(HOLD).map(str::trim_start);
     if after_go.is_some() {
         wait_for_go(state);
     }
     let head = after_go.map_or(behaviour, |said| if said.is_empty() { "200 OK" } else { said });
+    if head.contains("\r\n\r\n") {
+        return stream.write_all(format!("HTTP/1.1 {head}").as_bytes());
+    }
     stream.write_all(format!("HTTP/1.1 {head}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n").as_bytes())
 }

@@ -117,33 +117,25 @@ impl<'a> Secrets<'a> {
     pub(super) fn signing(&self, table: &mut Table<'_>, file: &TextFile, need: Need) -> Option<Signing> {
         let current = Key::of(self.given(table, file, "secret", "secret_file"));
         let previous = Key::of(self.given(table, file, "previous_secret", "previous_secret_file"));
-        let secret = match (current, &previous) {
-            (Key::Secret(_, secret), _) => secret,
-            (Key::Wrong, _) => return None,
+        match (current, previous) {
+            (Key::Secret(_, secret), Key::Nothing) => return Some(Signing { secret, previous: None }),
+            (Key::Secret(_, secret), Key::Secret(_, previous)) if secret != previous => {
+                return Some(Signing { secret, previous: Some(previous) });
+            }
+            (Key::Secret(..), Key::Secret(value, _)) => {
+                value.wrong("the previous secret is the current one", "make a new one for `secret_file`");
+            }
             (Key::Nothing, Key::Secret(value, _)) => {
                 let remedy = "name the current secret beside it, or take the previous one as `secret_file`";
                 value.misplaced(format!("{} stands without a current secret", quoted(value.key)), remedy);
-                return None;
             }
-            (Key::Nothing, Key::Wrong) => return None,
-            (Key::Nothing, Key::Nothing) => {
-                if need == Need::Obligatory {
-                    let remedy = "name the file of a secret of 16 to 256 characters: `secret_file = \"NAME\"`";
-                    table.missing("secret", remedy);
-                }
-                return None;
+            (Key::Nothing, _) if need == Need::Obligatory => {
+                let remedy = "name the file of a secret of 16 to 256 characters: `secret_file = \"NAME\"`";
+                table.missing("secret", remedy);
             }
-        };
-        let previous = match previous {
-            Key::Nothing => None,
-            Key::Wrong => return None,
-            Key::Secret(value, previous) if previous == secret => {
-                value.wrong("the previous secret is the current one", "make a new one for `secret_file`");
-                return None;
-            }
-            Key::Secret(_, previous) => Some(previous),
-        };
-        Some(Signing { secret, previous })
+            (Key::Nothing | Key::Wrong, _) | (_, Key::Wrong) => {}
+        }
+        None
     }
 
     /// What `table`, which stands in `file`, says of a secret: inline under `key`, or a file's name under `named`.
