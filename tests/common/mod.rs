@@ -9,6 +9,7 @@ pub mod nginx;
 pub mod peers;
 pub mod probes;
 pub mod process;
+pub mod stops;
 
 use std::fs;
 use std::net::SocketAddr;
