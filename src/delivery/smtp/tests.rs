@@ -29,10 +29,10 @@ fn a_mail_is_delivered_at_the_reply_to_its_message() {
         after_greeting(&[&TO_DATA[..], &[(".", "250 2.0.0 queued as AB12\r\n"), ("QUIT", "221 bye\r\n")]].concat());
     assert_eq!(sent_by(peer.transport()), Ended::new(Verdict::Accepted, "250 2.0.0 queued as AB12"));
     let heard = peer.heard.recv().unwrap();
+    let (hello, heard) = heard.split_once("\r\n").unwrap();
+    assert!(hello.starts_with("EHLO ") && hello.contains('.'), "{hello}");
     assert!(
-        heard.starts_with(
-            "EHLO [127.0.0.1]\r\nMAIL FROM:<forms@acme.example>\r\nRCPT TO:<sales@acme.example>\r\nDATA\r\nFrom: "
-        ),
+        heard.starts_with("MAIL FROM:<forms@acme.example>\r\nRCPT TO:<sales@acme.example>\r\nDATA\r\nFrom: "),
         "{heard}"
     );
     assert!(heard.ends_with("\r\n.\r\nQUIT\r\n"), "{heard}");
@@ -70,10 +70,24 @@ fn refusals_and_broken_connections_are_tried_later() {
         assert!(started.elapsed() < Duration::from_secs(2), "{note}: {:?}", started.elapsed());
     }
     let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let refused = sent_by(Transport::Smtp { host: "localhost".into(), port: closed.port() });
+    let refused = sent_by(Transport::Smtp(sample::server("localhost", closed.port())));
     assert_eq!(refused, Ended::later("mail server: connection refused"));
-    let elsewhere = sent_by(Transport::Smtp { host: "192.0.2.1".into(), port: 25 });
-    assert_eq!(elsewhere, Ended::later("the mail server is not on this machine"));
+    let elsewhere = sent_by(Transport::Smtp(sample::server("192.0.2.1", 25)));
+    assert_eq!(elsewhere, Ended::later("the mail server is not on this machine, and `tls` is `none`"));
+}
+
+#[test]
+fn odd_but_lawful_answers_are_understood() {
+    // A code alone, an EHLO line without a word, bare line feeds.
+    let script = [
+        ("", "220\r\n"),
+        ("EHLO", "250-mx\n250-  \r\n250 SIZE 1000\n"),
+        ("MAIL FROM:<forms@acme.example> SIZE=", "250\r\n"),
+        ("RCPT", "250 \r\n"),
+        ("DATA", "354\r\n"),
+        (".", "250 2.0.0 ok\r\n"),
+    ];
+    assert_eq!(sent_by(sample::Peer::smtp(&script).transport()), Ended::new(Verdict::Accepted, "250 2.0.0 ok"));
 }
 
 #[test]
@@ -95,13 +109,9 @@ fn no_server_holds_a_send_longer_than_ten_seconds() {
     let peers = [
         (silent, "timeout"),
         (after_greeting(&TO_DATA), "timeout"),
-        (
-            after_greeting(&[&TO_DATA[..2], &[("DATA", "354\r\n")]].concat()),
-            "the mail server's answer is not readable SMTP",
-        ),
         (endless("2", Duration::from_millis(400)), "timeout"),
-        (endless("220-mx\r\n", quick), "mail server: invalid data"),
-        (endless("xxxxxxxxxxxxxxxx", quick), "mail server: invalid data"),
+        (endless("220-mx\r\n", quick), "the mail server's answers are too long"),
+        (endless("xxxxxxxxxxxxxxxx", quick), "the mail server's answers are too long"),
     ];
     let started = Instant::now();
     let sends: Vec<_> = peers
@@ -121,10 +131,10 @@ fn a_message_arrives_as_it_was_wherever_it_is_cut() {
         b"H: v\r\n\r\n".iter().chain(b".\r\n..\r\n.a\r\n".repeat(20_000).iter()).copied().collect::<Vec<u8>>();
     let peer = after_greeting(&[&TO_DATA[..], &[(".", "250 ok\r\n"), ("QUIT", "221 bye\r\n")]].concat());
     let (from, to) = ("a@b.example".parse().unwrap(), "c@d.example".parse().unwrap());
-    super::send("127.0.0.1", peer.address.port(), from, to, &message, LIMIT).unwrap();
+    super::send(&sample::server("127.0.0.1", peer.address.port()), &from, &to, &message, LIMIT).unwrap();
     let heard = peer.heard.recv().unwrap();
     let (_, sent) = heard.split_once("DATA\r\n").unwrap();
-    let sent = sent.strip_suffix("\r\n.\r\nQUIT\r\n").unwrap();
+    let sent = sent.strip_suffix(".\r\nQUIT\r\n").unwrap();
     let unstuffed: Vec<&str> = sent.split("\r\n").map(|line| line.strip_prefix('.').unwrap_or(line)).collect();
-    assert_eq!(unstuffed.join("\r\n").as_bytes(), message);
+    assert!(unstuffed.join("\r\n").as_bytes() == message);
 }
