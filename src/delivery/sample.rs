@@ -167,9 +167,14 @@ impl Peer {
         format!("http://{}/hook", self.address)
     }
 
+    /// The mail server that it is.
+    pub fn server(&self) -> Server {
+        server(&self.address.ip().to_string(), self.address.port())
+    }
+
     /// The mail transport that leads to it.
     pub fn transport(&self) -> Transport {
-        Transport::Smtp(server(&self.address.ip().to_string(), self.address.port()))
+        Transport::Smtp(self.server())
     }
 }
 

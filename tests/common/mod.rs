@@ -6,6 +6,7 @@
 pub mod client;
 pub mod clients;
 pub mod machine;
+pub mod mailpeer;
 pub mod nginx;
 pub mod peers;
 pub mod probes;

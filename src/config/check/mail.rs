@@ -83,15 +83,15 @@ fn server(table: &mut Table<'_>, file: &TextFile, base: &Path, secrets: &Secrets
     if let (Some(Security::None), Some(ca_file)) = (security, &ca_file) {
         ca_file.misplaced("`ca_file` says nothing where mail leaves without TLS", "remove it, or remove `tls`");
     }
-    let ca = ca_file.map(|value| authorities(&value, base, secrets));
+    let ca = ca_file.and_then(|value| authorities(&value, base, secrets));
     let login = login(table, file, secrets);
     let Some(host) = host else {
         table.missing("host", "name the mail server: `host = \"mail.example.com\"`");
         return None;
     };
     let name = host.line()?;
-    let bare = name.trim_start_matches('[').trim_end_matches(']');
-    if ServerName::try_from(bare).is_err() {
+    let unbracketed = name.trim_start_matches('[').trim_end_matches(']');
+    if ServerName::try_from(unbracketed).is_err() {
         host.wrong(
             format!("{} is no host name", quoted(name)),
             "write the name or address alone, in ASCII; the port stands in `port`",
@@ -102,16 +102,15 @@ fn server(table: &mut Table<'_>, file: &TextFile, base: &Path, secrets: &Secrets
             "remove `tls` for STARTTLS, or write `tls = \"tls\"` where the server speaks TLS from the first byte",
         );
     }
-    let ca = ca.map_or(Some(None), |ca| ca.map(Some))?;
-    Some(Server { host: bare.to_owned(), port: port?, security: security?, ca, login: login? })
+    Some(Server { host: unbracketed.to_owned(), port: port?, security: security?, ca, login })
 }
 
-/// The login: none, or a name and a password; `None` where it is wrong.
-fn login(table: &mut Table<'_>, file: &TextFile, secrets: &Secrets<'_>) -> Option<Option<Login>> {
+/// The login, if there is one: a name and a password.
+fn login(table: &mut Table<'_>, file: &TextFile, secrets: &Secrets<'_>) -> Option<Login> {
     let username = table.take("username");
     let password = secrets.given(table, file, "password", "password_file");
     match (username, password) {
-        (None, Given::Nothing) => Some(None),
+        (None, Given::Nothing) | (_, Given::Wrong) => None,
         (Some(username), Given::Nothing) => {
             username.misplaced("`username` stands without a password", "add `password_file = \"NAME\"`, or remove it");
             None
@@ -123,7 +122,6 @@ fn login(table: &mut Table<'_>, file: &TextFile, secrets: &Secrets<'_>) -> Optio
             );
             None
         }
-        (_, Given::Wrong) => None,
         (Some(username), Given::Text(value, password)) => {
             let fits = !password.is_empty() && password.chars().count() <= PASSWORD;
             if !fits || password.chars().any(char::is_control) {
@@ -133,7 +131,7 @@ fn login(table: &mut Table<'_>, file: &TextFile, secrets: &Secrets<'_>) -> Optio
                 );
                 return None;
             }
-            Some(Some(Login { username: username.line()?.to_owned(), password: Secret::new(password) }))
+            Some(Login { username: username.line()?.to_owned(), password: Secret::new(password) })
         }
     }
 }

@@ -3,16 +3,24 @@
 use super::super::attempt::{Ended, attempt};
 use super::super::{LIMIT, sample};
 use crate::clock::Clock;
-use crate::config::Transport;
+use crate::config::{Authorities, Security, Server, Transport};
 use crate::domain::delivery::Verdict;
 use crate::outbound::Outbound;
-use std::io::{Read as _, Write as _};
+use std::io::Write as _;
 use std::time::{Duration, Instant};
 
 /// One attempt at the sample mail.
 fn sent_by(transport: Transport) -> Ended {
     let mail = sample::mail(transport);
     attempt(&sample::email_claim(), Some(&mail), &Outbound::new(LIMIT), &Clock::system(), |_, _| panic!("no file"))
+}
+
+/// A private authority.
+fn authorities() -> Authorities {
+    use rustls::pki_types::{CertificateDer, pem::PemObject as _};
+    let pem = include_bytes!("../../../tests/data/tls/mail-ca.pem");
+    let certificates = vec![CertificateDer::from_pem_slice(pem).unwrap().to_vec()];
+    Authorities { file: "ca.pem".into(), certificates }
 }
 
 /// A script that greets and goes on with `more`.
@@ -101,25 +109,32 @@ fn no_server_holds_a_send_longer_than_ten_seconds() {
             String::new()
         })
     }
-    let silent = sample::Peer::new(|mut stream| {
-        drop(stream.read_to_end(&mut Vec::new()));
-        String::new()
-    });
+    let silent = sample::Peer::smtp(&[]);
+    let greeting = [("", "220 mx\r\n"), ("EHLO", "250-mx\r\n250 STARTTLS\r\n"), ("STARTTLS", "220 go\r\n")];
     let quick = Duration::from_micros(10);
     let peers = [
-        (silent, "timeout"),
-        (after_greeting(&TO_DATA), "timeout"),
-        (endless("2", Duration::from_millis(400)), "timeout"),
-        (endless("220-mx\r\n", quick), "the mail server's answers are too long"),
-        (endless("xxxxxxxxxxxxxxxx", quick), "the mail server's answers are too long"),
+        (&silent, Security::None, "timeout"),
+        (&silent, Security::Tls, "timeout"),
+        (&sample::Peer::smtp(&greeting), Security::StartTls, "timeout"),
+        (&after_greeting(&TO_DATA), Security::None, "timeout"),
+        (&endless("2", Duration::from_millis(400)), Security::None, "timeout"),
+        (&endless("220-mx\r\n", quick), Security::None, "the mail server's answers are too long"),
+        (&endless("xxxxxxxxxxxxxxxx", quick), Security::None, "the mail server's answers are too long"),
+        // A handshake of 65,535 bytes that drips, and plain words where TLS should begin.
+        (&endless("\u{16}\u{3}\u{3}", Duration::from_millis(400)), Security::Tls, "timeout"),
+        (
+            &after_greeting(&[]),
+            Security::Tls,
+            "TLS with the mail server failed: received corrupt message of type InvalidContentType",
+        ),
     ];
     let started = Instant::now();
     let sends: Vec<_> = peers
         .iter()
-        .map(|(peer, _)| peer.transport())
-        .map(|transport| std::thread::spawn(move || sent_by(transport)))
+        .map(|(peer, security, _)| Server { security: *security, ca: Some(authorities()), ..peer.server() })
+        .map(|server| std::thread::spawn(move || sent_by(Transport::Smtp(server))))
         .collect();
-    for (send, (_, note)) in sends.into_iter().zip(&peers) {
+    for (send, (_, _, note)) in sends.into_iter().zip(&peers) {
         assert_eq!(send.join().unwrap(), Ended::later(note));
     }
     assert!(started.elapsed() < Duration::from_millis(10_800), "{:?}", started.elapsed());

@@ -103,6 +103,10 @@ pub(super) fn told(error: &rustls::Error) -> String {
         CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
             "its certificate is not valid yet"
         }
+        // What a certificate that signed itself is, as openssl makes it unasked; rustls has no name for it.
+        CertificateError::Other(other) if format!("{other:?}").contains("CaUsedAsEndEntity") => {
+            "its certificate is an authority's; make one for a server, with `CA:FALSE`"
+        }
         _ => return error.to_string(),
     }
     .to_owned()
