@@ -165,7 +165,7 @@ fn silence_at_quit_is_one_mail_and_never_a_second_one() {
 
 #[test]
 fn with_starttls_or_tls_and_a_private_authority_the_mail_and_the_login_travel_encrypted() {
-    for (tls, word) in [(Tls::AfterStartTls, "starttls"), (Tls::AtOnce, "tls")] {
+    for (tls, word) in [(Tls::OnRequest, "starttls"), (Tls::AtOnce, "tls")] {
         for (auth, host) in [("PLAIN LOGIN", "localhost"), ("LOGIN", "127.0.0.1"), ("CRAM-MD5 PLAIN", "localhost")] {
             let lines = format!("host = \"{host}\"\ntls = \"{word}\"\nca_file = \"ca.pem\"{LOGIN}");
             let (came, peer) = one_attempt(Setup::with(tls, Certificate::Good, auth), &lines);
@@ -187,7 +187,7 @@ fn with_starttls_or_tls_and_a_private_authority_the_mail_and_the_login_travel_en
 
 #[test]
 fn a_certificate_that_signed_itself_is_believed_when_it_is_named_and_is_no_authority() {
-    let server = |certificate| Setup::with(Tls::AfterStartTls, certificate, "");
+    let server = |certificate| Setup::with(Tls::OnRequest, certificate, "");
     let (came, _) = one_attempt(server(Certificate::SelfSigned), "host = \"localhost\"\nca_file = \"self-signed.pem\"");
     assert_eq!(came.state, "delivered 1", "{came:?}");
     let authority = server(Certificate::SelfSignedAuthority);
@@ -201,7 +201,7 @@ fn a_certificate_that_signed_itself_is_believed_when_it_is_named_and_is_no_autho
 
 #[test]
 fn the_threads_of_the_daemon_send_a_large_mail_over_tls() {
-    let peer = MailPeer::start(Setup::with(Tls::AfterStartTls, Certificate::Good, "PLAIN"));
+    let peer = MailPeer::start(Setup::with(Tls::OnRequest, Certificate::Good, "PLAIN"));
     let (mut world, first) = world_to(&peer, &format!("{STARTTLS}{LOGIN}"));
     assert_eq!(attempt(&world, &first).state, "delivered 1");
     let text = std::fs::read_to_string(world.config_file()).unwrap();
@@ -233,7 +233,7 @@ fn a_server_that_cannot_prove_who_it_is_gets_neither_login_nor_mail() {
         (Certificate::WrongName, "ca_file = \"ca.pem\"", name),
         (Certificate::Expired, "ca_file = \"ca.pem\"", expired),
     ] {
-        for (tls, word) in [(Tls::AfterStartTls, "starttls"), (Tls::AtOnce, "tls")] {
+        for (tls, word) in [(Tls::OnRequest, "starttls"), (Tls::AtOnce, "tls")] {
             let lines = format!("host = \"localhost\"\ntls = \"{word}\"\n{ca_file}{LOGIN}");
             let (came, peer) = one_attempt(Setup::with(tls, certificate, "PLAIN"), &lines);
             assert_eq!(came.state, "retrying 1", "{came:?}");
@@ -258,7 +258,7 @@ fn without_starttls_offered_nothing_leaves_in_plain_text() {
 
 #[test]
 fn words_put_in_front_of_the_encrypted_ones_end_the_attempt() {
-    let setup = Setup { does: Does::InjectBeforeTls, ..Setup::with(Tls::AfterStartTls, Certificate::Good, "PLAIN") };
+    let setup = Setup { does: Does::InjectBeforeTls, ..Setup::with(Tls::OnRequest, Certificate::Good, "PLAIN") };
     let (came, peer) = one_attempt(setup, &format!("{STARTTLS}{LOGIN}"));
     assert_eq!(came.state, "retrying 1");
     assert_eq!(came.note, "the mail server spoke between STARTTLS and TLS");
@@ -267,7 +267,7 @@ fn words_put_in_front_of_the_encrypted_ones_end_the_attempt() {
 
 #[test]
 fn a_login_that_fails_is_tried_again_and_its_password_stands_nowhere() {
-    let setup = |does, auth| Setup { does, ..Setup::with(Tls::AfterStartTls, Certificate::Good, auth) };
+    let setup = |does, auth| Setup { does, ..Setup::with(Tls::OnRequest, Certificate::Good, auth) };
     let wrong = format!("{STARTTLS}\nusername = \"forms@example.com\"\npassword = \"wrong-4711\"");
     let right = format!("{STARTTLS}{LOGIN}");
     for (setup, lines, note) in [

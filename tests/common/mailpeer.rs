@@ -48,7 +48,7 @@ pub enum Does {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tls {
     Never,
-    AfterStartTls,
+    OnRequest,
     AtOnce,
 }
 
@@ -158,12 +158,12 @@ impl Talk {
             let upper = line.to_ascii_uppercase();
             match upper.split_whitespace().next().unwrap_or_default() {
                 "EHLO" => self.offer()?,
-                "STARTTLS" if self.setup.tls == Tls::AfterStartTls && does == Does::InjectBeforeTls => {
+                "STARTTLS" if self.setup.tls == Tls::OnRequest && does == Does::InjectBeforeTls => {
                     // What a man in the middle would put in front of the real server's words.
                     self.raw(b"220 go ahead\r\n250-evil\r\n250 AUTH PLAIN\r\n")?;
                     self.begin_tls()?;
                 }
-                "STARTTLS" if self.setup.tls == Tls::AfterStartTls => {
+                "STARTTLS" if self.setup.tls == Tls::OnRequest => {
                     self.say("220 go ahead")?;
                     self.begin_tls()?;
                 }
@@ -190,10 +190,10 @@ impl Talk {
         match self.setup.does {
             Does::HangEhlo => return self.hang(),
             Does::NoEhlo => return self.say("502 5.5.1 no"),
-            Does::LongLine => self.raw(&[b"250-".as_slice(), &[b'x'; 200_000], b"\r\n"].concat())?,
+            Does::LongLine => self.raw(&[b"250-".as_slice(), &vec![b'x'; 200_000], b"\r\n"].concat())?,
             _ => {}
         }
-        let starttls = self.setup.tls == Tls::AfterStartTls && self.how == "plain";
+        let starttls = self.setup.tls == Tls::OnRequest && self.how == "plain";
         let (tls, auth) = (if starttls { "250-STARTTLS\r\n" } else { "" }, self.setup.auth);
         let auth = if auth.is_empty() || starttls { String::new() } else { format!("250-AUTH {auth}\r\n") };
         self.say(&format!("250-peer\r\n250-SIZE 1000000\r\n{tls}{auth}250 8BITMIME"))
@@ -260,8 +260,7 @@ impl Talk {
 
     /// Silence, until the client leaves or gives up.
     fn hang(&mut self) -> io::Result<()> {
-        drop(self.stream.read_to_end(&mut Vec::new()));
-        Ok(())
+        self.stream.read_to_end(&mut Vec::new()).map(|_| ())
     }
 
     fn hang_up(&mut self) -> io::Result<()> {

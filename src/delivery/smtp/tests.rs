@@ -141,6 +141,21 @@ fn no_server_holds_a_send_longer_than_ten_seconds() {
 }
 
 #[test]
+fn a_server_that_stops_reading_holds_a_send_no_longer_than_its_limit() {
+    let peer = sample::Peer::new(|mut stream| {
+        drop(stream.write_all(b"220 mx\r\n250 mx\r\n250 ok\r\n250 ok\r\n354 go\r\n"));
+        std::thread::sleep(Duration::from_secs(3));
+        String::new()
+    });
+    let (from, to) = ("a@b.example".parse().unwrap(), "c@d.example".parse().unwrap());
+    let message = "a line\r\n".repeat(3_000_000);
+    let started = Instant::now();
+    let said = super::send(&peer.server(), &from, &to, message.as_bytes(), Duration::from_millis(500));
+    assert_eq!(said, Err("timeout".to_owned()));
+    assert!(started.elapsed() < Duration::from_secs(1), "{:?}", started.elapsed());
+}
+
+#[test]
 fn a_message_arrives_as_it_was_wherever_it_is_cut() {
     let message =
         b"H: v\r\n\r\n".iter().chain(b".\r\n..\r\n.a\r\n".repeat(20_000).iter()).copied().collect::<Vec<u8>>();
