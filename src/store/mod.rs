@@ -71,7 +71,7 @@ mod writer;
 #[cfg(test)]
 mod tests;
 
-pub use claim::{Claim, Claimed, Due, Turn};
+pub use claim::{Claim, Claimed, Due, Served, Turn};
 pub use deliveries::{NewAttempt, Settled};
 pub use directory::DataDirectory;
 pub use erase::Erased;
