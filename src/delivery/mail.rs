@@ -151,7 +151,7 @@ pub fn compose(
 ) -> Result<Composed, ComposeError> {
     let from = address(&mail.from_address).ok_or(ComposeError::Sender)?;
     let to = address(&target.address).ok_or(ComposeError::Recipient)?;
-    let name = mail_text::header_line(&mail.from_name);
+    let name = mail_text::header_text(&mail.from_name);
     let text = mail_text::text(target, claim, files(target, claim))?;
     let millis = u64::try_from(claim.received_at.as_millis()).unwrap_or(0);
     let mut message = Message::builder()
