@@ -31,6 +31,7 @@ mod status;
 mod sweep;
 #[cfg(test)]
 mod testing;
+mod trial;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -86,6 +87,8 @@ enum Command {
     Sweep(sweep::Args),
     /// Send what is due now and end: one run of the queue.
     Deliver(deliver::Args),
+    /// Send a test through a form and say what became of it.
+    Test(trial::Args),
     /// Say whether all is well.
     Status(status::Args),
     /// Check the configuration files.
@@ -176,6 +179,7 @@ impl Command {
             | Self::Erase(_)
             | Self::Sweep(_)
             | Self::Deliver(_)
+            | Self::Test(_)
             | Self::Status(_)
             | Self::Reload(_) => true,
             Self::Check(_) | Self::Completions(_) => false,
@@ -195,6 +199,7 @@ fn carry_out(cli: &Cli, clock: &Clock, out: &mut Output<'_>) -> Result<Exit, Com
         Command::Erase(args) => erase::run(args, &installation(), now, out),
         Command::Sweep(args) => sweep::run(args, &installation(), now, out),
         Command::Deliver(args) => deliver::run(args, &installation(), clock, out),
+        Command::Test(args) => trial::run(args, &installation(), clock, out),
         Command::Status(args) => status::run(args, &installation(), now, out),
         Command::Check(args) => check::run(args, &installation(), out),
         Command::Reload(_) => reload::run(&installation(), out),
@@ -222,6 +227,7 @@ mod tests {
             "erase",
             "sweep",
             "deliver",
+            "test",
             "status",
             "check",
             "reload",
@@ -250,6 +256,8 @@ mod tests {
             &["erase", "--where", "email"],
             &["status", "--json", "--check"],
             &["status", "--warn-free", "many"],
+            &["test"],
+            &["test", "acme/quote", "--set", "name"],
             &["completions", "cmd.exe"],
         ] {
             let ended = ctl(args);

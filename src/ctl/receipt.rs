@@ -37,7 +37,7 @@ pub struct Listed<'a> {
 
 /// A delivery of `list --json` and `show --json`.
 #[derive(Debug, Serialize)]
-struct Delivery<'a> {
+pub struct Delivery<'a> {
     /// Its id.
     id: String,
     /// Its channel.
@@ -202,6 +202,12 @@ impl<'a> From<&'a ReceiptView> for Shown<'a> {
 /// `email sales: retrying 2, next 12:04`: a delivery's way and state in one line.
 pub fn delivery_phrase(row: &DeliveryRow, now: Timestamp) -> String {
     format!("{} {}: {}", row.channel.word(), row.destination, state_phrase(row, now))
+}
+
+/// [`delivery_phrase`] with the delivery's id and what was said last, for a line about one attempt.
+pub fn tried_phrase(row: &DeliveryRow, now: Timestamp) -> String {
+    let note = row.note.as_deref().map(|note| format!("  {note}")).unwrap_or_default();
+    format!("{}  {}{note}", row.id, delivery_phrase(row, now))
 }
 
 /// `retrying 2, next 12:04`: a delivery's state, how often it was tried, and what comes next.

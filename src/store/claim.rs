@@ -121,6 +121,22 @@ impl Store {
         }
     }
 
+    /// Takes this delivery, in whoever's turn, when it is due and nobody else has it.
+    pub fn claim_this(&self, id: DeliveryId, token: i64, now: Timestamp) -> Result<Claimed, StoreError> {
+        let folder = self.directory().attachments();
+        self.write(move |db, _| {
+            let mut due =
+                db.prepare_cached("SELECT 1 FROM deliveries WHERE receipt = ?1 AND n = ?2 AND due_at <= ?3")?;
+            if !due.exists(params![id.receipt.as_row(), id.n, now.as_millis()])? {
+                return Ok(Claimed::Nothing);
+            }
+            Ok(match take(db, id, token, now, &folder)? {
+                Taken::Claim(claim) => Claimed::Claim(claim),
+                Taken::Ended => Claimed::Nothing,
+            })
+        })
+    }
+
     /// When the next delivery of a site outside `skip_sites` is due.
     pub fn next_due(&self, skip_sites: &[String]) -> Result<Due, StoreError> {
         self.read(|db| {
