@@ -165,7 +165,7 @@ fn a_running_daemon_delivers_and_without_one_the_command_does() {
 }
 
 #[test]
-fn a_daemon_that_is_busy_leaves_the_test_pending() {
+fn without_a_wait_the_deliveries_are_left_pending() {
     let world = World::new();
     let ran = world.ctl(&["test", "quote", "--wait", "0", "--json"]);
     assert_eq!(ran.code, 4);

@@ -6,6 +6,7 @@
     clippy::panic,
     clippy::indexing_slicing,
     clippy::print_stdout,
+    clippy::print_stderr,
     clippy::missing_docs_in_private_items,
     reason = "a test ends where it fails, and its name is its documentation"
 )]
