@@ -173,7 +173,7 @@ pub enum LogFormat {
 pub struct DeliverySettings {
     /// Attempts before a delivery is exhausted, 1..=20.
     pub attempts: u32,
-    /// Sends at once, 1..=32.
+    /// Sends at once for one site, 1..=32.
     pub workers: u32,
     /// `false`: only `formctl deliver` sends.
     pub enabled: bool,

@@ -202,7 +202,7 @@ pub fn plain(mail: &Mail, head: Head<'_>, text: String) -> Result<Composed, Comp
 fn begin(mail: &Mail, head: Head<'_>) -> Result<(Address, Address, MessageBuilder), ComposeError> {
     let from = address(&mail.from_address).ok_or(ComposeError::Sender)?;
     let to = address(head.to).ok_or(ComposeError::Recipient)?;
-    let name = mail_text::header_line(&mail.from_name);
+    let name = mail_text::header_text(&mail.from_name);
     let millis = u64::try_from(head.date.as_millis()).unwrap_or(0);
     let message = Message::builder()
         .from(Mailbox::new((!name.is_empty()).then_some(name), from.clone()))

@@ -3,8 +3,8 @@
 //!
 //! The claiming thread sleeps on the wake-up socket until something is due, at most 60 s; the store's writer,
 //! formctl and every ended send wake it. It claims only for a free place, so a claim is at work at once and its
-//! five minutes are the peer's. A send's thread lives for that send alone; there are never more than 32, nor more
-//! than `[delivery] workers`.
+//! five minutes are the peer's. A send's thread lives for that send alone; there are never more than 32, nor more than
+//! `[delivery] workers` of one site.
 //!
 //! No polling: without anything due the database is asked once a minute. While something is due that has no turn
 //! (its destination is at its cap) it is asked once a second, until the send that stands in the way has ended.
@@ -23,11 +23,10 @@ use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
 use super::alert::watch;
+use super::board::IN_ALL;
 use super::worker::{Deliverer, Inner, Job, disabled};
 use crate::store::{Due, Store, StoreError};
 
-/// Sends at once, whatever is configured (contract 10.4).
-const MOST: usize = 32;
 /// The longest sleep.
 const LONGEST: Duration = Duration::from_mins(1);
 /// The sleep while something is due that has no turn.
@@ -140,8 +139,7 @@ impl Scheduler {
         if !config.daemon.delivery.enabled {
             return Ok(LONGEST);
         }
-        let most = usize::try_from(config.daemon.delivery.workers).unwrap_or(MOST).clamp(1, MOST);
-        while self.inner.board.lock().taken() < most {
+        while self.inner.board.lock().taken() < IN_ALL {
             if self.stop.load(Ordering::SeqCst) {
                 return Ok(Duration::ZERO);
             }

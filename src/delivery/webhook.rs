@@ -13,7 +13,7 @@ use crate::clock::Clock;
 use crate::domain::backoff::parse_retry_after;
 use crate::domain::delivery::Verdict;
 use crate::domain::signing;
-use crate::domain::submission::{KeptField, Value};
+use crate::domain::submission::{KeptField, SentBy, Value};
 use crate::domain::target::{Format, WebhookTarget};
 use crate::outbound::{Answer, Call, CallError, Method, Outbound, Reach};
 use crate::store::{AttachmentRow, Claim};
@@ -45,6 +45,9 @@ struct Body<'a> {
     consent: Option<bool>,
     /// The files' facts by field.
     attachments: Attachments<'a>,
+    /// `true` where `formctl test` sent it; absent otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    test: Option<bool>,
 }
 
 /// `{name: string|bool|[string]}` in form order.
@@ -149,6 +152,7 @@ fn body(claim: &Claim) -> Result<Vec<u8>, serde_json::Error> {
         labels: Labels(&claim.contents.fields),
         consent: claim.contents.consent,
         attachments: Attachments(&claim.attachments),
+        test: (claim.contents.sent_by == SentBy::Test).then_some(true),
     })
 }
 

@@ -98,6 +98,17 @@ impl Deliverer {
         }
         Ok(Step::Idle)
     }
+
+    /// Makes one attempt at this delivery on this thread, when it is due and nobody else is at it: for `formctl test`.
+    pub fn step_at(&self, id: DeliveryId) -> Result<Step, StoreError> {
+        let inner = &self.inner;
+        let Claimed::Claim(claim) = inner.store.claim_this(id, inner.token(), inner.clock.now())? else {
+            return Ok(Step::Idle);
+        };
+        let weight = mail::weight(&claim);
+        let seat = inner.board.seat(&mut inner.board.lock(), &claim.site, &claim.destination, weight);
+        Ok(inner.carry_out(Job { claim, seat })?.unwrap_or(Step::Idle))
+    }
 }
 
 impl Inner {
@@ -107,6 +118,7 @@ impl Inner {
         let mut places = self.board.lock();
         // Asked for under the lock: see `Deliverer::apply`.
         let config = self.current.get();
+        places.renew(&config);
         loop {
             let now = self.clock.now();
             let Claimed::Claim(claim) = self.store.claim(&places.turn(disabled(&config)), self.token(), now)? else {

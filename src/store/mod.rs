@@ -75,7 +75,7 @@ mod writer;
 mod tests;
 
 pub use alerts::{AlertTimes, Begun, Failure, Failures, Tally};
-pub use claim::{Claim, Claimed, Due, Turn};
+pub use claim::{Claim, Claimed, Due, Served, Turn};
 pub use deliveries::{NewAttempt, Settled};
 pub use directory::DataDirectory;
 pub use erase::Erased;
