@@ -21,6 +21,16 @@ pub(super) fn of(daemon: &Daemon, sites: &Sites) -> Vec<String> {
     if daemon.mail.is_none() && destinations.any(|d| matches!(d.target, Target::Email(_))) {
         notices.push("mail is not set up: e-mail deliveries will fail with `mail not configured`".to_owned());
     }
+    let confirming: Vec<String> = forms(sites)
+        .filter(|(_, form)| form.confirmation.is_some())
+        .map(|(site, form)| format!("`{}/{}`", site.id, form.id))
+        .collect();
+    if daemon.mail.is_none() && !confirming.is_empty() {
+        notices.push(format!(
+            "mail is not set up: confirmations to visitors of form {} will fail with `mail not configured`",
+            confirming.join(", ")
+        ));
+    }
     if !daemon.delivery.enabled {
         notices.push("the daemon sends nothing: `[delivery] enabled` is false".to_owned());
     }
@@ -34,6 +44,10 @@ pub(super) fn of(daemon: &Daemon, sites: &Sites) -> Vec<String> {
 
 /// The forms without a destination that takes deliveries.
 pub(super) fn untold(sites: &Sites) -> impl Iterator<Item = (&Site, &Form)> {
-    let forms = sites.values().flat_map(|site| site.forms.values().map(move |form| (&**site, &**form)));
-    forms.filter(|(_, form)| form.destinations.iter().all(|destination| destination.paused))
+    forms(sites).filter(|(_, form)| form.destinations.iter().all(|destination| destination.paused))
+}
+
+/// All forms, each with its site.
+fn forms(sites: &Sites) -> impl Iterator<Item = (&Site, &Form)> {
+    sites.values().flat_map(|site| site.forms.values().map(move |form| (&**site, &**form)))
 }
