@@ -45,6 +45,7 @@
 //! behind the caller's back.
 
 mod claim;
+mod confirmations;
 mod deliveries;
 mod directory;
 mod disk;
@@ -72,6 +73,7 @@ mod writer;
 mod tests;
 
 pub use claim::{Claim, Claimed, Due, Turn};
+pub use confirmations::NewConfirmation;
 pub use deliveries::{NewAttempt, Settled};
 pub use directory::DataDirectory;
 pub use erase::Erased;

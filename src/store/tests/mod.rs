@@ -1,6 +1,7 @@
 //! The store against a real directory and a real database file.
 
 mod claims;
+mod confirmations;
 mod crash;
 mod erasure;
 mod killed;
@@ -128,6 +129,7 @@ impl World {
                 .iter()
                 .map(|id| NewDelivery { destination: DestinationId::parse(id).unwrap(), target: target(wish.text) })
                 .collect(),
+            confirmation: None,
         }
     }
 
