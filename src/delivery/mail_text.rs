@@ -41,8 +41,13 @@ pub fn subject(target: &EmailTarget, claim: &Claim) -> Result<String, TemplateEr
         let title = target.title.as_deref().map(|title| format!(": {title}")).unwrap_or_default();
         format!("New form submission{title} - {}", claim.id.receipt)
     };
-    let line = header_line(&text);
-    Ok(if line.chars().count() > SUBJECT { line.chars().take(SUBJECT - 1).chain(['…']).collect() } else { line })
+    Ok(subject_line(&text))
+}
+
+/// `text` fit for a subject: one line without control characters, not too long.
+pub fn subject_line(text: &str) -> String {
+    let line = header_line(text);
+    if line.chars().count() > SUBJECT { line.chars().take(SUBJECT - 1).chain(['…']).collect() } else { line }
 }
 
 /// The text: the destination's template, else the standard one. Lines end in LF; no other control character but
@@ -51,10 +56,14 @@ pub fn text(target: &EmailTarget, claim: &Claim, files: Files) -> Result<String,
     let Some(template) = &target.text else {
         return Ok(standard(claim, files));
     };
-    let text = Template::parse(template)?.render(|name| filled(name, claim));
-    let text = text.replace("\r\n", "\n").replace('\r', "\n");
+    Ok(own_layout(&Template::parse(template)?.render(|name| filled(name, claim))))
+}
+
+/// A filled template as the text of a mail: lines end in LF, no other control character but the tab is left.
+pub fn own_layout(filled: &str) -> String {
+    let text = filled.replace("\r\n", "\n").replace('\r', "\n");
     let end = if text.ends_with('\n') { "" } else { "\n" };
-    Ok(text.split('\n').map(visible).collect::<Vec<_>>().join("\n") + end)
+    text.split('\n').map(visible).collect::<Vec<_>>().join("\n") + end
 }
 
 /// The standard text.

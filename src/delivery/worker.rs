@@ -12,7 +12,7 @@ use super::board::{Board, News, Seat};
 use super::{LIMIT, mail};
 use crate::clock::Clock;
 use crate::config::{Activity, Config, Current};
-use crate::domain::delivery::{self, Event, State, Verdict, Waiting};
+use crate::domain::delivery::{self, Channel, Event, State, Verdict, Waiting};
 use crate::domain::ids::DeliveryId;
 use crate::outbound::Outbound;
 use crate::store::{Claim, Claimed, NewAttempt, Settled, Store, StoreError};
@@ -181,15 +181,19 @@ pub(super) fn disabled(config: &Config) -> impl Iterator<Item = String> + '_ {
 
 /// One line an attempt: ids and outcomes, never what the peer said, which may quote the mail.
 fn log(claim: &Claim, state: State, attempt: &NewAttempt, settled: Settled) {
-    let (delivery, site, destination) = (claim.id, claim.site.as_str(), claim.destination.as_str());
+    let (delivery, site, form, destination) = (claim.id, &*claim.site, &*claim.form, &*claim.destination);
     let (tries, ms) = (claim.attempt, attempt.milliseconds);
     match (settled, state) {
         (Settled::ClaimLost, _) => {
             tracing::warn!(event = "claim_lost", %delivery, site, destination, ms, "an answer came after its claim");
         }
+        (Settled::Settled, State::Failed(reason)) if claim.target.channel() == Channel::Confirmation => {
+            let reason = reason.word();
+            tracing::warn!(event = "confirmation_failed", %delivery, site, form, attempt = tries, ms, reason, "a confirmation failed");
+        }
         (Settled::Settled, State::Failed(reason)) => {
             let reason = reason.word();
-            tracing::error!(event = "delivery_failed", %delivery, site, destination, attempt = tries, ms, reason, "a delivery failed");
+            tracing::error!(event = "delivery_failed", %delivery, site, form, destination, attempt = tries, ms, reason, "a delivery failed");
         }
         (Settled::Settled, State::Pending(_) | State::Retrying(_) | State::Delivered) => {
             let state = state.word();
