@@ -191,7 +191,7 @@ fn a_standard_mail_speaks_the_visitors_language_in_the_sites_words() {
         format!("{}\n\n{}", mail.subject().unwrap(), mail.body_text(0).unwrap().replace("\r\n", "\n").trim_end())
     };
     insta::assert_snapshot!(read(of("anna@home.example")).replace(&english, "RECEIPT"), @r"
-    We have received your message: Quote
+    We have received your message — Quote
 
     Thank you!
 
@@ -202,7 +202,7 @@ fn a_standard_mail_speaks_the_visitors_language_in_the_sites_words() {
     If it was not you, there is nothing you need to do.
     ");
     let said = read(of("bert@home.example"));
-    assert!(said.starts_with("Wir haben Ihre Nachricht erhalten: Quote\n\nServus!\n\n"), "{said}");
+    assert!(said.starts_with("Wir haben Ihre Nachricht erhalten — Quote\n\nServus!\n\n"), "{said}");
     assert!(said.contains(&format!("Ihre Vorgangsnummer: {german}\n")), "{said}");
 }
 

@@ -74,7 +74,7 @@ fn is_plain(address: &str) -> bool {
 fn subject(title: Option<&str>, texts: &Texts) -> String {
     let subject = texts.confirmation_subject();
     // A title is no template.
-    title.map_or_else(|| subject.to_owned(), |title| format!("{subject}: {}", title.replace("{{", "{ {")))
+    title.map_or_else(|| subject.to_owned(), |title| format!("{subject} — {}", title.replace("{{", "{ {")))
 }
 
 /// The standard text, a template.
