@@ -10,7 +10,7 @@
 //! strangers send a hundred characters; one that does not lets them send none.
 
 use super::mail_text;
-use crate::domain::submission::{Contents, KeptField, Value};
+use crate::domain::submission::{KeptField, Value};
 use crate::domain::target::ConfirmationTarget;
 use crate::domain::template::{Name, Template, TemplateError};
 use crate::domain::visible;
@@ -43,13 +43,11 @@ fn value(name: &Name, target: &ConfirmationTarget, claim: &Claim) -> String {
         Name::ReceivedAt => claim.received_at.to_string(),
         // A page may have told it, so it is as good as a value.
         Name::Page => claim.page.as_deref().filter(|page| shows(page)).unwrap_or_default().to_owned(),
-        Name::Field(name) => declared(name, &claim.contents).map_or_else(String::new, |field| words(field, target)),
+        Name::Field(name) => {
+            let named = claim.contents.fields.iter().find(|field| field.name == *name);
+            named.map_or_else(String::new, |field| words(field, target))
+        }
     }
-}
-
-/// The field of this name; the declared one stands first.
-fn declared<'c>(name: &str, contents: &'c Contents) -> Option<&'c KeptField> {
-    contents.fields.iter().find(|field| field.name == name)
 }
 
 /// A value, or nothing.

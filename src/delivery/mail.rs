@@ -1,4 +1,5 @@
-//! A delivery to an operator's mailbox, or a confirmation to a visitor's. Making the mail is pure; sending is one dialogue or one file.
+//! A delivery to an operator's mailbox, or a confirmation to a visitor's. Making the mail is pure; sending is one
+//! dialogue or one file.
 //!
 //! Guarantees. `From` is always the operator's, a visitor's address can only become `Reply-To`, and only when it
 //! is one valid address. No value, label or file name creates a header or a line of another field: what goes into a

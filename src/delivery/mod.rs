@@ -27,7 +27,8 @@
 //! uncounted, so it holds no thread.
 //!
 //! Deliberately not done: several messages over one connection, ordering between deliveries, sending what a
-//! visitor asks for (targets are the operator's, fixed at acceptance; a confirmation says the operator's words), judging a bounce that comes later by mail.
+//! visitor asks for (targets are the operator's, fixed at acceptance; a confirmation says the operator's words, and to
+//! nobody without consent), judging a bounce that comes later by mail.
 //! A destination that was paused or removed meanwhile is not ended here.
 
 mod attempt;

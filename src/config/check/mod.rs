@@ -2,8 +2,8 @@
 //!
 //! Each file is read to its end whatever it holds: where a value is wrong its default stands in, so that later rules
 //! still have something to look at, and the run as a whole fails. One file a part: [`daemon`] and [`limits`] read
-//! `formd.toml`; [`site`], [`texts`], [`destination`], [`form`], [`confirmation`], [`response`] and [`field`] a site's file; [`secret`] and [`url`] know what
-//! secrets and addresses may be.
+//! `formd.toml`; [`site`], [`texts`], [`destination`], [`form`], [`confirmation`], [`response`] and
+//! [`field`] a site's file; [`secret`] and [`url`] know what secrets and addresses may be.
 
 mod confirmation;
 mod daemon;

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::super::{mail, sample};
 use super::*;
 use crate::config::Transport;
-use crate::domain::submission::Role;
+use crate::domain::submission::{Contents, Role};
 use crate::domain::target::Target;
 
 /// The recipient.
@@ -31,7 +31,8 @@ fn shown(value: &str) -> String {
 
 #[test]
 fn the_mail_to_a_visitor_byte_for_byte() {
-    let target = target("Мы получили вашу заявку, {{name}}", "Здравствуйте, {{name}}!\nЗаявка {{@receipt}} принята.");
+    let text = "Здравствуйте, {{name}}!\nЗаявка {{@receipt}} принята.";
+    let target = target("Мы получили вашу заявку, {{name}}", text);
     let claim = claim(&target, vec![sample::plain("name", "Анна"), sample::plain("message", "Bcc: x@evil.example")]);
     let mail = mail::compose_confirmation(&sample::mail(Transport::File), &target, &claim).unwrap();
     assert_eq!(mail.to.to_string(), ANNA);
