@@ -262,14 +262,16 @@ fn a_form_that_only_confirms_still_tells_nobody() {
 }
 
 #[test]
-fn a_confirmation_that_was_switched_off_is_made_no_more() {
+fn a_confirmation_that_was_switched_off_ends_what_waits_and_is_made_no_more() {
     let world = confirming("");
-    let _ = world.post(&agreed("anna@home.example"), None).receipt();
-    world.write_site(
-        "",
-        &form("").split("[form.quote.confirmation]").next().unwrap().replace("title =", "destinations = []\ntitle ="),
-    );
+    let before = world.post(&agreed("anna@home.example"), None).receipt();
+    let with = form("");
+    let (off, _) = with.split_once("[form.quote.confirmation]").unwrap();
+    world.write_site("", &off.replace("title =", "destinations = []\ntitle ="));
     world.reload().unwrap();
-    let _ = world.post(&agreed("bert@home.example"), None).receipt();
-    assert_eq!(confirmed(&world), 1);
+    let after = world.post(&agreed("bert@home.example"), None).receipt();
+    assert_eq!((world.deliver(), world.mail.mails().len()), (0, 0));
+    assert_eq!(world.states(&before), ["confirmation failed 0"]);
+    assert_eq!(world.show(&before)["deliveries"][0]["reason"], "destination_inactive");
+    assert_eq!(world.states(&after), Vec::<String>::new());
 }

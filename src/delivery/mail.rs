@@ -176,12 +176,10 @@ fn leave(mail: &Mail, composed: Composed, limit: Duration, keep: impl Fn(&[u8]) 
             Ok(()) => Ended::new(Verdict::Accepted, "written to a file"),
             Err(error) => Ended::later(&format!("the mail file cannot be written: {error}")),
         },
-        Transport::Smtp { host, port } => {
-            match smtp::send(host, *port, composed.from, composed.to, &composed.bytes, limit) {
-                Ok(said) => Ended::new(Verdict::Accepted, &said),
-                Err(why) => Ended::later(&why),
-            }
-        }
+        Transport::Smtp(server) => match smtp::send(server, &composed.from, &composed.to, &composed.bytes, limit) {
+            Ok(said) => Ended::new(Verdict::Accepted, &said),
+            Err(why) => Ended::later(&why),
+        },
     }
 }
 

@@ -172,7 +172,7 @@ pub struct HookServer {
     state: Shared<&'static str, Call>,
 }
 
-/// A behaviour: answer only after [`HookServer::let_go`].
+/// A behaviour: answer only after [`HookServer::let_go`]; `hold 500 Oops` answers that then.
 pub const HOLD: &str = "hold";
 
 impl HookServer {
@@ -216,9 +216,10 @@ fn talk_http(mut stream: TcpStream, state: &Shared<&'static str, Call>) -> std::
     let mut body = vec![0; length.and_then(|(_, v)| v.parse().ok()).unwrap_or(0)];
     reader.read_exact(&mut body)?;
     state.0.lock().unwrap().taken.push(Call { headers, body });
-    if behaviour == HOLD {
+    let after_go = behaviour.strip_prefix(HOLD).map(str::trim);
+    if after_go.is_some() {
         wait_for_go(state);
     }
-    let head = if behaviour == HOLD { "200 OK" } else { behaviour };
+    let head = after_go.map_or(behaviour, |said| if said.is_empty() { "200 OK" } else { said });
     stream.write_all(format!("HTTP/1.1 {head}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n").as_bytes())
 }

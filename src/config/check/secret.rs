@@ -26,6 +26,28 @@ const LENGTH: RangeInclusive<usize> = 16..=256;
 /// The permission bit by which every user of the machine may read a file.
 const OTHERS_READ: u32 = 0o004;
 
+/// What a table says of one secret.
+pub(super) enum Given<'d> {
+    /// Nothing.
+    Nothing,
+    /// Something that is a mistake and was noted as one.
+    Wrong,
+    /// Where it is said, and the text.
+    Text(Value<'d>, String),
+}
+
+impl TextFile {
+    /// Notes a mistake where `inline`, a secret in this file, can be read by others.
+    pub(super) fn keeps_secret(&self, inline: &Value<'_>) {
+        if self.mode & OTHERS_READ != 0 {
+            inline.misplaced(
+                "this file holds a secret and other users can read it",
+                format!("run `chmod o-r {}`, or move the secret into a file of its own", printable(&self.name)),
+            );
+        }
+    }
+}
+
 /// Where secrets are looked up, and which were used.
 pub(super) struct Secrets<'a> {
     /// The folder of `formd.toml`.
@@ -50,34 +72,48 @@ impl<'a> Secrets<'a> {
         }
     }
 
+    /// Adds another file whose bytes are part of the configuration, under a name that no secret has.
+    pub(super) fn count(&self, name: String, bytes: &[u8]) {
+        self.used.borrow_mut().insert(name, Some(Sha256Sum::of(bytes)));
+    }
+
     /// The obligatory secret of a webhook: `secret` or `secret_file` of `table`, which stands in `file`.
     pub(super) fn of_webhook(&self, table: &mut Table<'_>, file: &TextFile) -> Option<Secret> {
-        let (inline, named) = (table.take("secret"), table.take("secret_file"));
-        let (value, text) = match (inline, named) {
-            (Some(_), Some(named)) => {
-                named.misplaced("`secret_file` stands beside `secret`", "keep one of the two");
-                return None;
+        match self.given(table, file, "secret", "secret_file") {
+            Given::Text(value, text) => sized(&value, text),
+            Given::Wrong => None,
+            Given::Nothing => {
+                table.missing("secret", "name the file of a secret of 16 to 256 characters: `secret_file = \"NAME\"`");
+                None
+            }
+        }
+    }
+
+    /// What `table`, which stands in `file`, says of a secret: inline under `key`, or a file's name under `named`.
+    pub(super) fn given<'d>(
+        &self,
+        table: &mut Table<'d>,
+        file: &TextFile,
+        key: &'static str,
+        named: &'static str,
+    ) -> Given<'d> {
+        let (value, text) = match (table.take(key), table.take(named)) {
+            (None, None) => return Given::Nothing,
+            (Some(_), Some(other)) => {
+                other.misplaced(format!("`{named}` stands beside `{key}`"), "keep one of the two");
+                return Given::Wrong;
             }
             (Some(inline), None) => {
-                if file.mode & OTHERS_READ != 0 {
-                    inline.misplaced(
-                        "this file holds a secret and other users can read it",
-                        format!("run `chmod o-r {}`, or move the secret into a file of its own", printable(&file.name)),
-                    );
-                }
-                let text = inline.text()?.to_owned();
+                file.keeps_secret(&inline);
+                let text = inline.text().map(str::to_owned);
                 (inline, text)
             }
-            (None, Some(named)) => {
-                let text = self.read(&named)?;
-                (named, text)
-            }
-            (None, None) => {
-                table.missing("secret", "name the file of a secret of 16 to 256 characters: `secret_file = \"NAME\"`");
-                return None;
+            (None, Some(value)) => {
+                let text = self.read(&value);
+                (value, text)
             }
         };
-        sized(&value, text)
+        text.map_or(Given::Wrong, |text| Given::Text(value, text))
     }
 
     /// The secret that signs the bodies of a form, in the file that `value` names.

@@ -4,6 +4,7 @@ mod claims;
 mod confirmations;
 mod crash;
 mod erasure;
+mod fates;
 mod killed;
 mod laws;
 mod limiter;
@@ -12,6 +13,7 @@ mod recording;
 mod start;
 mod status;
 mod sweeping;
+mod versions;
 
 use std::path::Path;
 use std::sync::mpsc::channel;
