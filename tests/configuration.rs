@@ -90,7 +90,7 @@ fn every_key_that_can_be_written_stands_in_the_manual() {
     }
     assert_eq!(
         missing,
-        ["`texts`", "`confirmation`", "`field`"],
-        "which stand there as `[texts.LANGUAGE]`, `[form.ID.confirmation]` and `[[form.ID.field]]`"
+        ["`texts`", "`field`", "`confirmation`"],
+        "which stand there as `[texts.LANGUAGE]`, `[[form.ID.field]]` and `[form.ID.confirmation]`"
     );
 }
