@@ -166,11 +166,11 @@ fn depart(
         Err(why @ ComposeError::Sender) => return Ended::later(&why.to_string()),
         Err(why) => return Ended::new(Verdict::Refused, &why.to_string()),
     };
-    leave(mail, composed, limit(claim), |bytes| keep(claim.id, bytes))
+    leave(mail, &composed, limit(claim), |bytes| keep(claim.id, bytes))
 }
 
 /// Lets a mail leave by the transport in force; `keep` writes one of the file transport.
-fn leave(mail: &Mail, composed: Composed, limit: Duration, keep: impl Fn(&[u8]) -> Result<(), StoreError>) -> Ended {
+fn leave(mail: &Mail, composed: &Composed, limit: Duration, keep: impl Fn(&[u8]) -> Result<(), StoreError>) -> Ended {
     match &mail.transport {
         Transport::File => match keep(&composed.bytes) {
             Ok(()) => Ended::new(Verdict::Accepted, "written to a file"),
