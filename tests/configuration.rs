@@ -74,13 +74,13 @@ fn every_key_that_can_be_written_stands_in_the_manual() {
     // A key that nobody knows makes each table name those it has.
     let daemon = "x = 1\n[mail]\nx = 1\n[delivery]\nx = 1\n[sweep]\nx = 1\n[limits]\nx = 1\n";
     write_private(&folder.path().join("formd.toml"), daemon);
-    let site = "x = 1\n[[destination]]\nx = 1\n[[shared_path]]\nx = 1\n[form.a]\nx = 1\n[[form.a.field]]\nx = 1\n";
+    let site = "x = 1\n[[destination]]\nx = 1\n[[shared_path]]\nx = 1\n[form.a]\nx = 1\n[form.a.confirmation]\nx = 1\n[[form.a.field]]\nx = 1\n";
     write_private(&folder.path().join("sites/acme.toml"), site);
     let (code, said) = check(folder.path(), &[]);
     assert_eq!(code, 1);
     let lists: Vec<&str> =
         said.lines().filter_map(|line| line.split_once("the keys here are ")).map(|(_, l)| l).collect();
-    assert!(lists.len() >= 9, "{said}");
+    assert!(lists.len() >= 10, "{said}");
     let mut missing = Vec::new();
     for key in lists.iter().flat_map(|list| list.split(", ")) {
         let section = format!("[{}]", key.trim_matches('`'));
@@ -88,5 +88,9 @@ fn every_key_that_can_be_written_stands_in_the_manual() {
             missing.push(key);
         }
     }
-    assert_eq!(missing, ["`texts`", "`field`"], "which stand there as `[texts.LANGUAGE]` and `[[form.ID.field]]`");
+    assert_eq!(
+        missing,
+        ["`texts`", "`field`", "`confirmation`"],
+        "which stand there as `[texts.LANGUAGE]`, `[[form.ID.field]]` and `[form.ID.confirmation]`"
+    );
 }

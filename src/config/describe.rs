@@ -110,6 +110,7 @@ fn daemon(lines: &mut Lines, daemon: &Daemon) {
     lines.set("attempts", daemon.delivery.attempts);
     lines.set("workers", daemon.delivery.workers);
     lines.set("enabled", daemon.delivery.enabled);
+    lines.set("confirmations_per_hour", daemon.delivery.confirmations_per_hour);
     lines.header("[sweep]");
     lines.text("part_age", &daemon.sweep.part_age.to_string());
     lines.text("orphan_age", &daemon.sweep.orphan_age.to_string());
@@ -266,6 +267,12 @@ fn form(lines: &mut Lines, form: &Form) {
     };
     lines.text("extra_fields", extra);
     response(lines, &form.response);
+    if let Some(confirmation) = &form.confirmation {
+        lines.header(&format!("[form.{}.confirmation]", form.id));
+        lines.text("to", &confirmation.to);
+        lines.maybe("subject", confirmation.subject.as_deref());
+        lines.maybe("text", confirmation.text.as_deref());
+    }
     for field in &form.fields {
         lines.header(&format!("[[form.{}.field]]", form.id));
         self::field(lines, field);

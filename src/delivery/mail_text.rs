@@ -46,11 +46,16 @@ pub fn subject(target: &EmailTarget, claim: &Claim) -> Result<String, TemplateEr
         let title = target.title.as_deref().map(|title| format!(": {title}")).unwrap_or_default();
         format!("New form submission{title} - {}", claim.id.receipt)
     };
-    let line = match claim.contents.sent_by {
-        SentBy::Visitor => header_text(&text),
-        SentBy::Test => format!("{TEST_SUBJECT}{}", header_text(&text)),
-    };
-    Ok(if line.chars().count() > SUBJECT { line.chars().take(SUBJECT - 1).chain(['…']).collect() } else { line })
+    Ok(match claim.contents.sent_by {
+        SentBy::Visitor => subject_line(&text),
+        SentBy::Test => subject_line(&format!("{TEST_SUBJECT}{text}")),
+    })
+}
+
+/// `text` fit for a subject: one line without control characters, not too long.
+pub fn subject_line(text: &str) -> String {
+    let line = header_text(text);
+    if line.chars().count() > SUBJECT { line.chars().take(SUBJECT - 1).chain(['…']).collect() } else { line }
 }
 
 /// The text: the destination's template, else the standard one. Lines end in LF; no other control character but
@@ -68,10 +73,14 @@ fn plain_text(target: &EmailTarget, claim: &Claim, files: Files) -> Result<Strin
     let Some(template) = &target.text else {
         return Ok(standard(claim, files));
     };
-    let text = Template::parse(template)?.render(|name| filled(name, claim));
-    let text = text.replace("\r\n", "\n").replace('\r', "\n");
+    Ok(own_layout(&Template::parse(template)?.render(|name| filled(name, claim))))
+}
+
+/// A filled template as the text of a mail: lines end in LF, no other control character but the tab is left.
+pub fn own_layout(filled: &str) -> String {
+    let text = filled.replace("\r\n", "\n").replace('\r', "\n");
     let end = if text.ends_with('\n') { "" } else { "\n" };
-    Ok(text.split('\n').map(visible).collect::<Vec<_>>().join("\n") + end)
+    text.split('\n').map(visible).collect::<Vec<_>>().join("\n") + end
 }
 
 /// The standard text.

@@ -31,6 +31,7 @@
 pub mod backoff;
 pub mod bounds;
 pub mod charset;
+pub mod confirmation;
 pub mod control;
 pub mod delivery;
 pub mod digest;

@@ -62,12 +62,10 @@ pub struct EmailTarget {
 pub struct ConfirmationTarget {
     /// The recipient: what the visitor gave in a declared e-mail field.
     pub address: String,
-    /// A template of the subject; `None`: the standard one.
-    pub subject: Option<String>,
-    /// A template of the text; `None`: the standard one.
-    pub text: Option<String>,
-    /// The form's title at acceptance, for the standard texts.
-    pub title: Option<String>,
+    /// A template of the subject: the form's own, or the standard one in the visitor's language.
+    pub subject: String,
+    /// A template of the text, likewise.
+    pub text: String,
 }
 
 /// A POST to one URL.

@@ -131,7 +131,7 @@ fn mail<'d>(table: &mut Table<'d>, address: &Value<'d>, names: &mut Vec<(Value<'
 }
 
 /// A template, as written; the fields it names are added to `names`.
-fn template<'d>(value: &Value<'d>, names: &mut Vec<(Value<'d>, String)>) -> Option<String> {
+pub(super) fn template<'d>(value: &Value<'d>, names: &mut Vec<(Value<'d>, String)>) -> Option<String> {
     let text = value.text()?;
     match Template::parse(text) {
         Ok(template) => {
