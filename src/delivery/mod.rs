@@ -32,6 +32,7 @@
 
 mod attempt;
 mod board;
+mod chat;
 mod mail;
 mod mail_parts;
 mod mail_text;

@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde::ser::{SerializeMap as _, Serializer};
 
 use super::attempt::Ended;
+use super::chat::{self, Message};
 use super::note;
 use crate::clock::Clock;
 use crate::domain::backoff::parse_retry_after;
@@ -15,7 +16,7 @@ use crate::domain::delivery::Verdict;
 use crate::domain::signing;
 use crate::domain::submission::{KeptField, Value};
 use crate::domain::target::{Format, WebhookTarget};
-use crate::outbound::{Answer, Call, CallError, Method, Outbound, Reach};
+use crate::outbound::{Answer, Call, CallError, Outbound, Reach};
 use crate::store::{AttachmentRow, Claim};
 
 /// The object, its members in the order of the contract.
@@ -134,9 +135,9 @@ fn texts(value: &Value) -> Vec<String> {
     }
 }
 
-/// The exact bytes that are sent and signed.
-fn body(claim: &Claim) -> Result<Vec<u8>, serde_json::Error> {
-    serde_json::to_vec(&Body {
+/// The object that is sent and signed.
+fn object(claim: &Claim) -> Body<'_> {
+    Body {
         event: EVENT,
         receipt: claim.id.receipt.to_string(),
         site: &claim.site,
@@ -149,7 +150,7 @@ fn body(claim: &Claim) -> Result<Vec<u8>, serde_json::Error> {
         labels: Labels(&claim.contents.fields),
         consent: claim.contents.consent,
         attachments: Attachments(&claim.attachments),
-    })
+    }
 }
 
 /// The one event there is.
@@ -165,13 +166,28 @@ fn reach(target: &WebhookTarget) -> Reach {
     }
 }
 
-/// Posts the submission of `claim` once.
+/// Sends the submission of `claim` once.
 pub fn send(target: &WebhookTarget, claim: &Claim, outbound: &Outbound, clock: &Clock) -> Ended {
-    let Ok(body) = body(claim) else {
-        return Ended::new(Verdict::Refused, "the submission cannot be written as JSON");
+    let Some(call) = call(target, claim, clock) else {
+        return Ended::new(Verdict::Refused, "the submission cannot be written for this URL and format");
     };
-    let Format::Formd(signing) = &target.format else {
-        return Ended::new(Verdict::Refused, "this format is not in this version");
+    match outbound.call(&call) {
+        // A chat that took a message answers with it: nothing to be told, and values have no place in a list.
+        Ok(answer) if target.format.is_chat() && (200..300).contains(&answer.status) => {
+            judge(&Answer { beginning: Vec::new(), ..answer }, clock)
+        }
+        Ok(answer) => judge(&answer, clock),
+        Err(CallError::Url) => Ended::new(Verdict::Refused, &CallError::Url.to_string()),
+        Err(failed) => Ended::later(&failed.to_string()),
+    }
+}
+
+/// The call that delivers `claim`: formd's own object, or what a chat or the operator's template makes of it. A body is
+/// signed where there is a secret; every call says what it is about and which delivery it is.
+fn call(target: &WebhookTarget, claim: &Claim, clock: &Clock) -> Option<Call> {
+    let message = match &target.format {
+        Format::Formd(_) => Message::post(&target.url, &object(claim))?,
+        _ => chat::message(target, claim)?,
     };
     let delivery = claim.id.to_string();
     let mut headers = vec![
@@ -179,13 +195,11 @@ pub fn send(target: &WebhookTarget, claim: &Claim, outbound: &Outbound, clock: &
         ("X-Formd-Event", EVENT.to_owned()),
         ("X-Formd-Delivery", delivery.clone()),
     ];
-    headers.extend(signing::headers(signing, &delivery, clock.now(), &body));
-    let call = Call { method: Method::Post, url: target.url.clone(), headers, body, reach: reach(target) };
-    match outbound.call(&call) {
-        Ok(answer) => judge(&answer, clock),
-        Err(CallError::Url) => Ended::new(Verdict::Refused, &CallError::Url.to_string()),
-        Err(failed) => Ended::later(&failed.to_string()),
+    headers.extend(message.token.map(|token| ("Authorization", format!("Bearer {token}"))));
+    if let Some(signing) = target.format.signing() {
+        headers.extend(signing::headers(signing, &delivery, clock.now(), &message.body));
     }
+    Some(Call { method: message.method, url: message.url, headers, body: message.body, reach: reach(target) })
 }
 
 /// What an answer means (contract 10.7).

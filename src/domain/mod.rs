@@ -31,6 +31,7 @@
 pub mod backoff;
 pub mod bounds;
 pub mod charset;
+pub mod chat_url;
 pub mod control;
 pub mod delivery;
 pub mod digest;
@@ -42,6 +43,7 @@ pub mod filename;
 pub mod fingerprint;
 pub mod form;
 pub mod ids;
+pub mod json_body;
 pub mod origin;
 pub mod pattern;
 pub mod quantity;
