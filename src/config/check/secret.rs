@@ -113,12 +113,7 @@ impl<'a> Secrets<'a> {
                 return Given::Wrong;
             }
             (Some(value), None) => {
-                if file.mode & OTHERS_READ != 0 {
-                    value.misplaced(
-                        "this file holds a secret and other users can read it",
-                        format!("run `chmod o-r {}`, or move the secret into a file of its own", printable(&file.name)),
-                    );
-                }
+                forbid_readers(&value, file);
                 let text = value.text().map(str::to_owned);
                 (value, text)
             }
@@ -138,7 +133,7 @@ impl<'a> Secrets<'a> {
     }
 
     /// The text of the file that a value names.
-    fn read(&self, value: &Value<'_>) -> Option<String> {
+    pub(super) fn read(&self, value: &Value<'_>) -> Option<String> {
         let name = value.line()?;
         if name.starts_with(signing::PREFIX) {
             let remedy = "write the secret into a file and name that";
@@ -176,6 +171,16 @@ impl<'a> Secrets<'a> {
         let trimmed = text.strip_suffix("\r\n").or_else(|| text.strip_suffix('\n')).unwrap_or(&text).len();
         text.truncate(trimmed);
         Some(text)
+    }
+}
+
+/// Notes a secret that stands in a `file` which others can read.
+pub(super) fn forbid_readers(value: &Value<'_>, file: &TextFile) {
+    if file.mode & OTHERS_READ != 0 {
+        value.misplaced(
+            "this file holds a secret and other users can read it",
+            format!("run `chmod o-r {}`, or move the secret into a file of its own", printable(&file.name)),
+        );
     }
 }
 
