@@ -15,7 +15,8 @@ demo:
 
 test: packages check-format check-lints check-tests
 
-# The clients, nginx and Chromium that the tests drive: Debian packages and the npm packages of a lock file.
+# The clients, nginx and Chromium that the tests drive: Debian packages, and the npm and Python packages of
+# lock files.
 packages:
 	@./tests/clients/packages
 

@@ -119,6 +119,33 @@ fn a_webhook_body_is_what_the_contract_says_and_its_signature_verifies_elsewhere
     assert_eq!(call.header("X-Formd-Signature"), format!("sha256={expected}"));
 }
 
+#[test]
+fn what_a_receiver_says_is_shown_until_the_values_are_erased() {
+    const WORD: &str = "no-lead-for-Анна";
+    let world = Arc::new(only("crm"));
+    let said = format!("503 Busy\r\n\r\n{{\"error\":\"{WORD}\"}}\r\n\u{1b}[2J{}", "x".repeat(300));
+    world.hooks.script(&[said.leak()]);
+    let receipt = world.post(&submission(), None).receipt();
+    world.deliver();
+    let shown = world.show(&receipt)["deliveries"][0].clone();
+    let note = format!("HTTP 503: {{\"error\":\"{WORD}\"}}\\r\\n\\u{{1b}}[2J{}", "x".repeat(166));
+    assert_eq!((&shown["note"], &shown["attempts_made"][0]["note"]), (&note.clone().into(), &note.into()));
+    // A second attempt is under way while the values are erased: its answer comes too late to be kept.
+    world.hooks.script(&[format!("hold 503 Busy\r\n\r\n{WORD}").leak()]);
+    world.pass(Span::from_minutes(1));
+    let sending = Arc::clone(&world);
+    let late = thread::spawn(move || sending.step());
+    wait_until(|| world.hooks.calls().len() == 2);
+    assert!(world.ctl(&["erase", &receipt, "--yes"]).ok().contains(&receipt));
+    world.hooks.let_go();
+    late.join().unwrap();
+    let shown = world.show(&receipt)["deliveries"][0].clone();
+    assert_eq!(shown["attempts_made"].as_array().unwrap().len(), 2);
+    assert!(shown["note"].is_null() && shown["attempts_made"].as_array().unwrap().iter().all(|a| a["note"].is_null()));
+    let _ = world.ctl(&["sweep"]).ok();
+    assert_eq!(world.traces(WORD), Vec::<String>::new());
+}
+
 /// The signature as Python's hmac computes it; `None`, said loudly, where there is no Python.
 fn python_hmac(secret: &str, body: &[u8]) -> Option<String> {
     use std::io::Write;

@@ -16,7 +16,8 @@
 //! steps closes: the peer cannot take part in our transaction. A crash in the gap sends again after the claim
 //! has run out. So whoever receives must be able to tell: a delivery keeps one receipt, one `Message-ID`, one
 //! `Date` and, for a webhook, one `X-Formd-Delivery` and one body, byte for byte, over all attempts and resends. They
-//! are made of the delivery's own id and of what was stored at acceptance, never of the clock.
+//! are made of the delivery's own id and of what was stored at acceptance, never of the clock; the moment of an attempt
+//! goes into nothing but `webhook-timestamp` and what signs it.
 //!
 //! **What fails how.** A peer that refuses, hangs, drips or talks nonsense costs one attempt and at most the
 //! attempt's time; a panic in the making or sending of a message costs one attempt (`internal error`), logged

@@ -3,7 +3,9 @@
 use super::*;
 use std::io::Write as _;
 use std::net::{SocketAddr, TcpListener};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use ureq::unversioned::transport::{ConnectionDetails, Connector};
 
 /// A POST of `x`.
 fn post(url: &str, reach: Reach) -> Call {
@@ -15,31 +17,56 @@ fn called(call: &Call) -> Result<Answer, CallError> {
     Outbound::new(Duration::from_secs(5)).call(call)
 }
 
-/// A resolver whose answer changes from look-up to look-up.
-#[derive(Debug, Default)]
-struct Rebinding(AtomicUsize, Vec<SocketAddr>);
+/// A resolver whose answer changes from look-up to look-up; it counts them.
+#[derive(Debug)]
+struct Rebinding(Arc<AtomicUsize>, Vec<Vec<SocketAddr>>);
 
 impl Resolver for Rebinding {
     fn resolve(&self, _: &Uri, _: &Config, _: NextTimeout) -> Result<ResolvedSocketAddrs, ureq::Error> {
         let mut found = self.empty();
-        found.push(self.1[self.0.fetch_add(1, Ordering::SeqCst) % self.1.len()]);
+        let answer = &self.1[self.0.fetch_add(1, Ordering::SeqCst) % self.1.len()];
+        answer.iter().for_each(|address| found.push(*address));
         Ok(found)
     }
 }
 
+/// A connector that notes what it is to dial and dials nothing.
+#[derive(Clone, Debug, Default)]
+struct Recording(Arc<Mutex<Vec<SocketAddr>>>);
+
+impl Connector for Recording {
+    type Out = ();
+
+    fn connect(&self, details: &ConnectionDetails<'_>, _: Option<()>) -> Result<Option<()>, ureq::Error> {
+        self.0.lock().unwrap().extend(details.addrs.iter());
+        Err(ureq::Error::ConnectionFailed)
+    }
+}
+
+/// What `calls` calls dial under `reach` where the look-ups give these answers one after another, and the look-ups made.
+fn dialled(reach: Reach, calls: usize, answers: &[&[&str]]) -> (Vec<String>, usize) {
+    let (lookups, recording) = (Arc::new(AtomicUsize::new(0)), Recording::default());
+    let parsed = answers.iter().map(|answer| answer.iter().map(|a| a.parse().unwrap()).collect()).collect();
+    let guard = Guard { reach, inner: Rebinding(Arc::clone(&lookups), parsed) };
+    let agent = Agent::with_parts(settings(Duration::from_secs(1)), recording.clone(), guard);
+    for _ in 0..calls {
+        agent.post("http://rebind.example/").send(&b"x"[..]).unwrap_err();
+    }
+    let dialled = recording.0.lock().unwrap().iter().map(SocketAddr::to_string).collect();
+    (dialled, lookups.load(Ordering::SeqCst))
+}
+
 #[test]
 fn a_host_is_looked_up_once_and_what_was_checked_is_dialled() {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.set_nonblocking(true).unwrap();
-    let private = listener.local_addr().unwrap();
-    let resolver = Rebinding(AtomicUsize::new(0), vec![private, "192.0.2.1:9".parse().unwrap()]);
-    let guard = Guard { reach: Reach::Public, inner: resolver };
-    let agent = Agent::with_parts(settings(Duration::from_secs(1)), DefaultConnector::default(), guard);
-    for _ in 0..4 {
-        let failed = CallError::from(agent.post("http://rebind.example/").send(&b"x"[..]).unwrap_err());
-        assert_eq!(failed, CallError::Forbidden);
-    }
-    assert!(listener.accept().is_err(), "nobody called");
+    let (public, loopback) = ("1.1.1.1:80", "127.0.0.1:80");
+    // Public when it is checked, loopback when it would be dialled: there is no second look-up.
+    assert_eq!(dialled(Reach::Public, 1, &[&[public], &[loopback]]), (vec![public.to_owned()], 1));
+    assert_eq!(dialled(Reach::Public, 4, &[&[loopback], &[public]]), (vec![public.to_owned(); 2], 4));
+    // Both at once: the private ones are left out.
+    assert_eq!(dialled(Reach::Public, 1, &[&["[::1]:80", public, "[fe80::1]:80"]]), (vec![public.to_owned()], 1));
+    assert_eq!(dialled(Reach::Loopback, 1, &[&[public, loopback]]), (vec![loopback.to_owned()], 1));
+    assert_eq!(dialled(Reach::Loopback, 1, &[&["10.0.0.5:80"]]), (vec![], 1));
+    assert_eq!(dialled(Reach::Any, 1, &[&["10.0.0.5:80"]]), (vec!["10.0.0.5:80".to_owned()], 1));
 }
 
 #[test]

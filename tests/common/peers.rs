@@ -167,7 +167,8 @@ impl Call {
     }
 }
 
-/// A scripted webhook receiver: each entry is the status line and headers of one answer.
+/// A scripted webhook receiver: each entry is the status line and headers of one answer, or with a blank line in it a
+/// whole answer.
 #[derive(Debug)]
 pub struct HookServer {
     pub address: SocketAddr,
@@ -224,9 +225,15 @@ fn talk_http(mut stream: TcpStream, state: &Shared<&'static str, Call>) -> std::
         headers,
         body,
     });
-    if behaviour == HOLD {
+    // `hold` alone, or in front of what is answered then.
+    let held = behaviour.strip_prefix(HOLD);
+    if held.is_some() {
         wait_for_go(state);
     }
-    let head = if behaviour == HOLD { "200 OK" } else { behaviour };
+    let head = held.map_or(behaviour, str::trim_start);
+    let head = if head.is_empty() { "200 OK" } else { head };
+    if head.contains("\r\n\r\n") {
+        return stream.write_all(format!("HTTP/1.1 {head}").as_bytes());
+    }
     stream.write_all(format!("HTTP/1.1 {head}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n").as_bytes())
 }
