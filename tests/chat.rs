@@ -259,3 +259,14 @@ fn nobody_is_shown_the_address_of_a_chat() {
     let host = format!("http://127.0.0.1:{}", chats.peer.address.port());
     assert_eq!(targets, [&host; 4]);
 }
+
+#[test]
+fn what_a_chat_took_it_answers_with_and_that_is_in_no_note() {
+    let chats = Chats::new();
+    let [receipt, _] = chats.post(&submission());
+    chats.peer.script(&["200 OK\r\nContent-Length: 6\r\n\r\nechoed"]);
+    chats.world.deliver();
+    for delivery in chats.world.show(&receipt)["deliveries"].as_array().unwrap() {
+        assert_eq!((delivery["state"].as_str(), delivery["note"].as_str()), (Some("delivered"), Some("HTTP 200")));
+    }
+}
