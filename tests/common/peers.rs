@@ -226,11 +226,11 @@ fn talk_http(mut stream: TcpStream, state: &Shared<&'static str, Call>) -> std::
         body,
     });
     // `hold` alone, or in front of what is answered then.
-    let held = behaviour.strip_prefix(HOLD);
-    if held.is_some() {
+    let waiting = behaviour.strip_prefix(HOLD);
+    if waiting.is_some() {
         wait_for_go(state);
     }
-    let head = held.map_or(behaviour, str::trim_start);
+    let head = waiting.map_or(behaviour, str::trim_start);
     let head = if head.is_empty() { "200 OK" } else { head };
     if head.contains("\r\n\r\n") {
         return stream.write_all(format!("HTTP/1.1 {head}").as_bytes());
