@@ -77,7 +77,7 @@ CREATE TABLE deliveries (
 CREATE INDEX deliveries_due ON deliveries (site, destination, due_at) WHERE due_at IS NOT NULL;
 -- What stopped and nobody has dealt with.
 CREATE INDEX deliveries_failed ON deliveries (receipt, n) WHERE state = 'failed' AND acked = 0;
--- What waits at all, held or due: the oldest one is the age that status shows first.
+-- What waits at all, held or due, in the order of arrival.
 CREATE INDEX deliveries_waiting ON deliveries (receipt, n) WHERE state IN ('pending', 'retrying');
 
 -- One row an attempt that ended.

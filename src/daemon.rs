@@ -28,7 +28,7 @@ use crate::clock::Clock;
 use crate::config::{Config, Current, Listen, Problems, Source, locate};
 use crate::delivery::{Deliverer, Handle};
 use crate::http::{self, Listener, Shared};
-use crate::store::{OpenError, Store, StoreError, Throttle};
+use crate::store::{Moved, OpenError, Store, StoreError, Throttle};
 use crate::sweep::{self, Mode};
 
 /// A mistake that a restart cannot mend (sysexits `EX_CONFIG`).
@@ -87,6 +87,8 @@ pub struct Running {
     current: Current,
     /// Time and chance.
     clock: Clock,
+    /// What sends, whether by itself or stepped by a test.
+    deliverer: Deliverer,
     /// Turns true when the end has come.
     stop: watch::Sender<bool>,
     /// The async side; `None` once it has ended.
@@ -120,18 +122,17 @@ pub fn start(config: Config, clock: Clock) -> Result<Running, Ended> {
         Shared::new(store.clone(), current.clone(), clock.clone(), throttle.clone()).map_err(Ended::failure)?;
     let (stop, stopped) = watch::channel(false);
     let server = runtime.spawn(http::serve(listener, shared, stopped));
-    let deliveries = if daemon.delivery.enabled {
-        let deliverer = Deliverer::new(store.clone(), current.clone(), clock.clone());
-        Some(deliverer.run().map_err(Ended::failure)?)
-    } else {
-        None
-    };
+    let deliverer = Deliverer::new(store.clone(), current.clone(), clock.clone());
+    apply_to_waiting(&deliverer);
+    let deliveries =
+        if daemon.delivery.enabled { Some(deliverer.clone().run().map_err(Ended::failure)?) } else { None };
     let sweeper = Some(start_sweeper(&store, &current, &clock, throttle).map_err(Ended::failure)?);
     Ok(Running {
         address,
         store,
         current,
         clock,
+        deliverer,
         stop,
         runtime: Some(runtime),
         server: Some(server),
@@ -154,6 +155,26 @@ fn unbound(listen: &Listen, error: &std::io::Error) -> Ended {
 /// Tells formctl which configuration is in force.
 fn write_config_hash(store: &Store, config: &Config, clock: &Clock) -> Result<(), StoreError> {
     store.set_fact("config_hash", &config.hash, clock.now())
+}
+
+/// Ends, holds and releases what waits as the configuration in force wants it. A failure is no reason to stop: each
+/// claim asks again.
+fn apply_to_waiting(deliverer: &Deliverer) {
+    match deliverer.apply() {
+        Ok(Moved { ended: 0, held: 0, released: 0 }) => {}
+        Ok(Moved { ended, held, released }) => {
+            tracing::warn!(
+                event = "deliveries_moved",
+                ended,
+                held,
+                released,
+                "the configuration ended, held or released waiting deliveries"
+            );
+        }
+        Err(error) => {
+            tracing::error!(event = "deliveries_not_moved", %error, "waiting deliveries could not be brought in line with the configuration; each is judged when its turn comes");
+        }
+    }
 }
 
 /// Starts the thread that sweeps every minute and writes down what the limiter had to let pass.
@@ -187,9 +208,9 @@ impl Running {
         &self.address
     }
 
-    /// A deliverer over this daemon's store, for tests that step it.
-    pub fn deliverer(&self) -> Deliverer {
-        Deliverer::new(self.store.clone(), self.current.clone(), self.clock.clone())
+    /// What sends, for tests that step it.
+    pub fn deliverer(&self) -> &Deliverer {
+        &self.deliverer
     }
 
     /// Publishes the files on disk at one stroke, or says what is wrong with them and leaves the old configuration in
@@ -203,6 +224,7 @@ impl Running {
         }
         write_config_hash(&self.store, &new, &self.clock).map_err(|error| error.to_string())?;
         self.current.publish(new);
+        apply_to_waiting(&self.deliverer);
         // A site that was switched on again has deliveries that wait for nothing else.
         self.store.directory().wake();
         Ok(())

@@ -1,9 +1,15 @@
-//! `formctl check`: every mistake of all files at once, with file, line, column and remedy. It reads nothing else
-//! and never needs the data directory. `--show` prints what is in force then, bounds and defaults included and
-//! secrets left out.
+//! `formctl check`: every mistake of all files at once, with file, line, column and remedy. `--show` prints what is in
+//! force then, bounds and defaults included and secrets left out.
+//!
+//! It never needs the data directory. Where it may look into one, it also says which waiting deliveries the files would
+//! end or hold; root has that asked by the owner of the directory, so that nothing in there becomes root's.
 
+use std::path::Path;
+
+use super::foresight;
 use super::installation::Installation;
 use super::outcome::{CommandError, Exit};
+use super::owner::Owner;
 use super::print::Output;
 
 /// What to print.
@@ -13,20 +19,39 @@ Examples:
   formctl check                                  the installed files
   formctl check --config ./formd.toml --show     others, and every value in force
 
+It never needs the data directory; where it may read one, it says how many waiting deliveries these files would end \
+or hold.
+
 Exit codes: 0 no mistake, 1 mistakes, all of them printed.")]
 pub struct Args {
     /// Print every setting with its value in force; no secret.
     #[arg(long)]
     show: bool,
+    /// Print only what the files would do to waiting deliveries.
+    #[arg(long, hide = true, conflicts_with = "show")]
+    waiting: bool,
 }
 
-/// Checks.
-pub fn run(args: &Args, installation: &Installation, out: &mut Output<'_>) -> Result<Exit, CommandError> {
+/// Checks. `owner` is whom to become before the data directory is looked at.
+pub fn run(
+    args: &Args,
+    installation: &Installation,
+    owner: Option<(Owner, Option<&Path>)>,
+    out: &mut Output<'_>,
+) -> Result<Exit, CommandError> {
     let config = installation.config()?;
+    let waiting = match owner {
+        Some((owner, file)) => owner.waiting(file),
+        None => foresight::look(config).map(|preview| foresight::lines(&preview, "would")).unwrap_or_default(),
+    };
+    if args.waiting {
+        waiting.iter().try_for_each(|line| out.line(line))?;
+        return Ok(Exit::Done);
+    }
     if args.show {
         out.text(&config.describe())?;
     }
-    config.notices.iter().try_for_each(|notice| out.line(&format!("note: {notice}")))?;
+    config.notices.iter().chain(&waiting).try_for_each(|notice| out.line(&format!("note: {notice}")))?;
     out.line(&format!("ok: {}", installation.name()))?;
     Ok(Exit::Done)
 }

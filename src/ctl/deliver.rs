@@ -13,6 +13,7 @@ use crate::delivery::{Deliverer, Step};
 use crate::domain::delivery::Verdict;
 use crate::domain::ids::DeliveryId;
 use crate::domain::quantity::counted;
+use crate::store::Moved;
 
 /// How to report.
 #[derive(Debug, clap::Args)]
@@ -47,7 +48,12 @@ pub fn run(
     out: &mut Output<'_>,
 ) -> Result<Exit, CommandError> {
     let config = installation.config()?.clone();
-    let deliverer = Deliverer::new(installation.open()?, Current::new(config), clock.clone());
+    let store = installation.open()?;
+    let deliverer = Deliverer::new(store.clone(), Current::new(config), clock.clone());
+    if store.directory().daemon_pid()?.is_none() {
+        // A daemon does this at its start and after a reload.
+        told(deliverer.apply()?, out);
+    }
     let mut sent = 0;
     while let Step::Worked { delivery, verdict } = deliverer.step()? {
         sent += 1;
@@ -63,6 +69,18 @@ pub fn run(
         out.line(&if sent == 0 { "nothing was due".to_owned() } else { counted(sent, "attempt") })?;
     }
     Ok(Exit::Done)
+}
+
+/// Says what the files did to that which waited.
+fn told(moved: Moved, out: &mut Output<'_>) {
+    let words = [
+        (moved.ended, "ended: their destination is paused or no longer configured"),
+        (moved.held, "are held: their site has no file any more"),
+        (moved.released, "are due again: their site has its file back"),
+    ];
+    for (count, what) in words.into_iter().filter(|(count, _)| *count > 0) {
+        out.note(&format!("waiting deliveries that {what}: {count}"));
+    }
 }
 
 /// The object about one attempt.

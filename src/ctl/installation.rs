@@ -7,6 +7,7 @@
 use std::path::{Path, PathBuf};
 
 use super::outcome::{CommandError, Kind};
+use super::owner::{self, Owner};
 use crate::config::{Config, Problems, locate};
 use crate::store::Store;
 
@@ -65,4 +66,9 @@ pub fn data_dir_unchecked(named: Option<&Path>) -> Result<PathBuf, CommandError>
         CommandError::new(Kind::Failed, format!("cannot tell the data directory from `{shown}`"))
             .hint("run `formctl check`")
     })
+}
+
+/// Whom to become before the data directory is looked at; `None`: nobody, or it cannot be told.
+pub fn owner(named: Option<&Path>) -> Option<Owner> {
+    data_dir_unchecked(named).and_then(|path| owner::to_become(&path)).ok().flatten()
 }

@@ -13,7 +13,9 @@ mod attachment;
 mod check;
 mod completions;
 mod deliver;
+mod deliveries;
 mod erase;
+mod foresight;
 mod installation;
 mod list;
 mod lookup;
@@ -78,6 +80,8 @@ enum Command {
     Show(show::Args),
     /// Save the files of a receipt.
     Attachment(attachment::Args),
+    /// List what waits and what failed; acknowledge failures.
+    Deliveries(deliveries::Args),
     /// Send a delivery again.
     Resend(resend::Args),
     /// Erase values for good; the receipt stays.
@@ -121,7 +125,7 @@ enum Privilege {
 fn start(args: &[OsString], clock: &Clock, out: &mut Output<'_>, privilege: Privilege) -> u8 {
     let ended = match parse(args, out.width()) {
         Ok(cli) => switched(&cli, args, out, privilege)
-            .and_then(|code| code.map_or_else(|| carry_out(&cli, clock, out).map(Exit::code), Ok)),
+            .and_then(|code| code.map_or_else(|| carry_out(&cli, clock, out, privilege).map(Exit::code), Ok)),
         Err(error) => out.parser_message(&error).map(|()| if error.use_stderr() { 2 } else { 0 }),
     };
     let flushed = out.flush();
@@ -172,6 +176,7 @@ impl Command {
             Self::List(_)
             | Self::Show(_)
             | Self::Attachment(_)
+            | Self::Deliveries(_)
             | Self::Resend(_)
             | Self::Erase(_)
             | Self::Sweep(_)
@@ -184,19 +189,27 @@ impl Command {
 }
 
 /// Carries one command out.
-fn carry_out(cli: &Cli, clock: &Clock, out: &mut Output<'_>) -> Result<Exit, CommandError> {
+fn carry_out(cli: &Cli, clock: &Clock, out: &mut Output<'_>, privilege: Privilege) -> Result<Exit, CommandError> {
     let installation = || Installation::find(cli.config.as_deref());
     let now = clock.now();
     match &cli.command {
         Command::List(args) => list::run(args, &installation(), now, out),
         Command::Show(args) => show::run(args, &installation(), now, out),
         Command::Attachment(args) => attachment::run(args, &installation(), now, out),
+        Command::Deliveries(args) => deliveries::run(args, &installation(), now, out),
         Command::Resend(args) => resend::run(args, &installation(), now, out),
         Command::Erase(args) => erase::run(args, &installation(), now, out),
         Command::Sweep(args) => sweep::run(args, &installation(), now, out),
         Command::Deliver(args) => deliver::run(args, &installation(), clock, out),
         Command::Status(args) => status::run(args, &installation(), now, out),
-        Command::Check(args) => check::run(args, &installation(), out),
+        Command::Check(args) => {
+            let file = cli.config.as_deref();
+            let owner = match privilege {
+                Privilege::Switch => installation::owner(file).map(|owner| (owner, file)),
+                Privilege::Keep => None,
+            };
+            check::run(args, &installation(), owner, out)
+        }
         Command::Reload(_) => reload::run(&installation(), out),
         Command::Completions(args) => completions::run(args, Cli::command(), out),
     }
@@ -218,6 +231,7 @@ mod tests {
             "list",
             "show",
             "attachment",
+            "deliveries",
             "resend",
             "erase",
             "sweep",
@@ -241,6 +255,9 @@ mod tests {
             &["list", "--limit", "5", "--all"],
             &["list", "--since", "yesterday"],
             &["show"],
+            &["deliveries", "--state", "delivered"],
+            &["deliveries", "--ack", "--release"],
+            &["deliveries", "4abc-d1"],
             &["resend"],
             &["resend", "4abc", "--failed"],
             &["erase"],

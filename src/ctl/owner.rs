@@ -45,6 +45,17 @@ impl Owner {
         Ok(code(status))
     }
 
+    /// What `check` knows of waiting deliveries, one line each; nothing when the owner cannot tell.
+    pub fn waiting(self, config: Option<&Path>) -> Vec<String> {
+        let output = self.command(config).map(|mut command| command.args(["check", "--waiting"]).output());
+        match output {
+            Ok(Ok(output)) if output.status.success() => {
+                String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect()
+            }
+            Ok(_) | Err(_) => Vec::new(),
+        }
+    }
+
     /// What `show --json` prints of a receipt, or the exit code of a child that has said why not.
     pub fn show(self, config: Option<&Path>, receipt: &str) -> Result<Result<String, u8>, CommandError> {
         let mut command = self.command(config)?;

@@ -4,7 +4,7 @@
 use serde::Serialize;
 
 use super::moment;
-use crate::domain::delivery::Reason;
+use crate::domain::delivery::{Hold, Reason};
 use crate::domain::receipt::ReceiptState;
 use crate::domain::submission::{KeptField, Value};
 use crate::domain::time::Timestamp;
@@ -35,9 +35,9 @@ pub struct Listed<'a> {
     deliveries: Vec<Delivery<'a>>,
 }
 
-/// A delivery of `list --json` and `show --json`.
+/// A delivery of `list --json`, `show --json` and `deliveries --json`.
 #[derive(Debug, Serialize)]
-struct Delivery<'a> {
+pub struct Delivery<'a> {
     /// Its id.
     id: String,
     /// Its channel.
@@ -208,11 +208,13 @@ pub fn delivery_phrase(row: &DeliveryRow, now: Timestamp) -> String {
 fn state_phrase(row: &DeliveryRow, now: Timestamp) -> String {
     let tried = if row.state == "retrying" { format!(" {}", row.attempts) } else { String::new() };
     let reason = row.reason.map(|reason| format!(" ({})", reason.word())).unwrap_or_default();
-    let next = match row.next_attempt_at {
+    let next = match (row.held, row.next_attempt_at) {
         _ if row.sending => ", being sent now".to_owned(),
-        _ if row.held.is_some() => ", held".to_owned(),
-        Some(at) if at > now => format!(", next {}", moment::near(at, now)),
-        Some(_) | None => String::new(),
+        (Some(Hold::Spam), _) => ", held as spam".to_owned(),
+        (Some(Hold::Restored), _) => ", held since a restore".to_owned(),
+        (Some(Hold::SiteGone), _) => ", held: its site has no file".to_owned(),
+        (None, Some(at)) if at > now => format!(", next {}", moment::near(at, now)),
+        (None, _) => String::new(),
     };
     format!("{}{tried}{reason}{next}", row.state)
 }

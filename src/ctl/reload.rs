@@ -1,13 +1,15 @@
-//! `formctl reload`: check, tell the daemon, wait until it has the new files in force. With a mistake in any file
-//! the daemon is not even told; what runs goes on running.
+//! `formctl reload`: check, say which waiting deliveries end or are held by it, tell the daemon, wait until it has the
+//! new files in force. With a mistake in any file the daemon is not even told; what runs goes on running.
 
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
+use super::foresight;
 use super::installation::Installation;
 use super::outcome::{CommandError, Exit, Kind};
 use super::print::Output;
+use crate::delivery::lifecycle;
 use crate::store::Store;
 
 /// How long the daemon may take.
@@ -22,7 +24,8 @@ Example:
   formctl check && formctl reload
 
 `reload` checks as well and changes nothing when a file has a mistake. `listen` and `data_dir` take effect at \
-the next start of the daemon.
+the next start of the daemon. Before it acts it says how many waiting deliveries end, or are held, by the new files; \
+see them first with `formctl check`.
 
 Exit codes: 0 the files are in force, 1 they are not (the message says why).")]
 pub struct Args {}
@@ -36,6 +39,9 @@ pub fn run(installation: &Installation, out: &mut Output<'_>) -> Result<Exit, Co
             CommandError::new(Kind::Failed, "the daemon is not running").hint("start it: it reads the files then")
         );
     };
+    for line in foresight::lines(&lifecycle::preview(&store, config)?, "will") {
+        out.note(&line);
+    }
     signal(pid)?;
     wait(&store, &config.hash)?;
     config.notices.iter().for_each(|notice| out.note(notice));

@@ -62,6 +62,7 @@ fn delivery(id: ReceiptId, n: u8, channel: Channel, destination: &str, state: &'
         held: None,
         sending: false,
         note: None,
+        acked: false,
     }
 }
 

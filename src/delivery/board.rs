@@ -7,7 +7,6 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::mail::Weight;
-use crate::config::Config;
 use crate::store::Turn;
 
 /// Sends at once for one site (contract 10.4).
@@ -26,10 +25,6 @@ pub struct Places {
     seated: Vec<Place>,
     /// Destinations whose next mail has files and must wait for the one that is being sent.
     parked: BTreeSet<(String, String)>,
-    /// Sites found closed at their claim: no file of theirs, or disabled since.
-    closed: BTreeSet<String>,
-    /// The configuration under which they were found so.
-    config: Option<Arc<Config>>,
     /// The site served last.
     last_site: Option<String>,
 }
@@ -84,17 +79,9 @@ impl Places {
         self.seated.len()
     }
 
-    /// Forgets what was found out under another configuration.
-    pub fn renew(&mut self, config: &Arc<Config>) {
-        if !self.config.as_ref().is_some_and(|known| Arc::ptr_eq(known, config)) {
-            self.closed.clear();
-            self.config = Some(Arc::clone(config));
-        }
-    }
-
     /// Whom a claim must skip, and where it begins; `disabled` are the sites that the configuration disables.
     pub fn turn(&self, disabled: impl IntoIterator<Item = String>) -> Turn {
-        let mut sites: BTreeSet<String> = self.closed.iter().cloned().chain(disabled).collect();
+        let mut sites: BTreeSet<String> = disabled.into_iter().collect();
         let mut destinations = self.parked.clone();
         for place in &self.seated {
             if self.count(|other| other.site == place.site) >= PER_SITE {
@@ -110,11 +97,6 @@ impl Places {
             skip_destinations: destinations.into_iter().collect(),
             after_site: self.last_site.clone(),
         }
-    }
-
-    /// Notes that nothing of `site` may be sent under this configuration.
-    pub fn close(&mut self, site: &str) -> News {
-        if self.closed.insert(site.to_owned()) { News::New } else { News::Known }
     }
 
     /// Whether a message of this weight may be sent now.
@@ -206,10 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn closed_and_disabled_sites_are_skipped() {
-        let board = Board::default();
-        assert_eq!(board.lock().close("gone"), News::New);
-        assert_eq!(board.lock().close("gone"), News::Known);
-        assert_eq!(board.lock().turn(["off".to_owned()]).skip_sites, ["gone", "off"]);
+    fn disabled_sites_are_skipped() {
+        assert_eq!(Board::default().lock().turn(["off".to_owned()]).skip_sites, ["off"]);
     }
 }

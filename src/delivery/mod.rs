@@ -27,13 +27,16 @@
 //! destination, one mail with attachments for all (memory). What has no turn is not claimed, or given back
 //! uncounted, so it holds no thread.
 //!
+//! **Destinations come and go.** What waits for one that was paused or removed ends, what waits for a site without a
+//! file is held: [`lifecycle`], at the start, after a reload, and at each claim.
+//!
 //! Deliberately not done: several messages over one connection, ordering between deliveries, sending what a
 //! visitor asks for (targets are the operator's, fixed at acceptance), judging a bounce that comes later by mail.
-//! A destination that was paused or removed meanwhile is not ended here.
 
 mod attempt;
 mod board;
 mod chat;
+pub mod lifecycle;
 mod mail;
 mod mail_parts;
 mod mail_text;

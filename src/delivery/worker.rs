@@ -1,21 +1,22 @@
 //! Claim, confirm, attempt, settle: one step a function.
 //!
-//! What a crash leaves at each step stands in the essay of [`super`]. A claim that gets no turn after all (its
-//! site has no file any more, another mail with files is under way, the daemon stops) is given back: due at
-//! once, the attempt not counted.
+//! What a crash leaves at each step stands in the essay of [`super`]. A claim that gets no turn after all (another
+//! mail with files is under way, the daemon stops) is given back: due at once, the attempt not counted. One whose
+//! destination takes nothing any more is turned away: ended or held, the attempt not counted either.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::attempt::{self, Ended};
 use super::board::{Board, News, Seat};
-use super::{LIMIT, mail};
+use super::{LIMIT, lifecycle, mail};
 use crate::clock::Clock;
 use crate::config::{Activity, Config, Current};
 use crate::domain::delivery::{self, Event, State, Verdict, Waiting};
 use crate::domain::ids::DeliveryId;
+use crate::domain::time::Timestamp;
 use crate::outbound::Outbound;
-use crate::store::{Claim, Claimed, NewAttempt, Settled, Store, StoreError};
+use crate::store::{Claim, Claimed, Moved, NewAttempt, Settled, Store, StoreError};
 
 /// How often a settlement is tried. It is worth some patience: what is not settled is sent again.
 const SETTLE_TRIES: u32 = 10;
@@ -74,6 +75,13 @@ impl Deliverer {
         Self { inner: Arc::new(inner) }
     }
 
+    /// Brings what waits in line with the configuration in force; call it after that has changed.
+    pub fn apply(&self) -> Result<Moved, StoreError> {
+        // A claim that began under the old configuration has got its turn or was turned away once we have the board.
+        drop(self.inner.board.lock());
+        lifecycle::apply(&self.inner.store, &self.inner.current.get(), self.inner.clock.now())
+    }
+
     /// Makes at most one attempt on this thread: for tests and `formctl deliver`. It asks nobody whether the
     /// daemon delivers (`[delivery] enabled`).
     pub fn step(&self) -> Result<Step, StoreError> {
@@ -87,32 +95,47 @@ impl Deliverer {
 }
 
 impl Inner {
-    /// Claims the next delivery in turn and seats it. Every claim that gets no seat puts its site or destination
-    /// on the list of those to skip, so this ends.
+    /// Claims the next delivery in turn and seats it. Every claim that gets no seat ends, is held, or puts its
+    /// destination on the list of those to skip, so this ends.
     pub(super) fn take(&self) -> Result<Option<Job>, StoreError> {
-        let config = self.current.get();
         let mut places = self.board.lock();
-        places.renew(&config);
+        // Asked for under the lock: see `Deliverer::apply`.
+        let config = self.current.get();
         loop {
             let now = self.clock.now();
             let Claimed::Claim(claim) = self.store.claim(&places.turn(disabled(&config)), self.token(), now)? else {
                 return Ok(None);
             };
+            let activity = config.activity(&claim.site, &claim.form, claim.target.channel(), &claim.destination);
             let weight = mail::weight(&claim);
-            let news = match config.activity(&claim.site, &claim.form, claim.target.channel(), &claim.destination) {
-                Activity::Active | Activity::Inactive if places.has_room(weight) => {
+            match activity {
+                Activity::Active if places.has_room(weight) => {
                     let seat = self.board.seat(&mut places, &claim.site, &claim.destination, weight);
                     return Ok(Some(Job { claim, seat }));
                 }
-                Activity::Active | Activity::Inactive => places.park(&claim.site, &claim.destination),
-                Activity::SiteDisabled | Activity::SiteGone => places.close(&claim.site),
-            };
-            self.store.unclaim(claim.id, claim.token, now)?;
-            if news == News::Known {
-                // The store handed out what it was asked to skip; going on would go round and round.
-                return Ok(None);
+                Activity::Inactive | Activity::SiteGone => self.turn_away(&claim, activity, now)?,
+                Activity::Active => {
+                    self.store.unclaim(claim.id, claim.token, now)?;
+                    if places.park(&claim.site, &claim.destination) == News::Known {
+                        // The store handed out what it was asked to skip; going on would go round and round.
+                        return Ok(None);
+                    }
+                }
+                Activity::SiteDisabled => {
+                    // Asked to be skipped as well.
+                    self.store.unclaim(claim.id, claim.token, now)?;
+                    return Ok(None);
+                }
             }
         }
+    }
+
+    /// Ends or holds a claim whose destination takes nothing any more.
+    fn turn_away(&self, claim: &Claim, activity: Activity, now: Timestamp) -> Result<(), StoreError> {
+        let (delivery, site, destination) = (claim.id, claim.site.as_str(), claim.destination.as_str());
+        self.store.turn_away(claim, lifecycle::fate(activity), now)?;
+        tracing::warn!(event = "delivery_turned_away", %delivery, site, destination, why = ?activity, "a delivery was not sent");
+        Ok(())
     }
 
     /// Sends a claim once and writes down what came of it. `None`: it was not ours any more, or its values were

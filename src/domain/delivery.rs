@@ -278,10 +278,10 @@ mod tests {
     fn what_is_held_waits_for_its_release_and_the_first_hold_counts() {
         let now = Timestamp::from_millis(NOW);
         let (due, held) = (Waiting::Due(now), Waiting::Held(Hold::Spam));
-        let hold = Event::Hold(Hold::SiteGone);
+        let lost = Event::Hold(Hold::SiteGone);
         for state in [State::Pending, State::Retrying] {
-            assert_eq!(next(state(due), hold), Ok(state(Waiting::Held(Hold::SiteGone))));
-            assert_eq!(next(state(held), hold), Err(IllegalStep::AlreadyHeld));
+            assert_eq!(next(state(due), lost), Ok(state(Waiting::Held(Hold::SiteGone))));
+            assert_eq!(next(state(held), lost), Err(IllegalStep::AlreadyHeld));
             assert_eq!(next(state(held), Event::Release { now }), Ok(state(due)));
             assert_eq!(next(state(due), Event::Release { now }), Err(IllegalStep::AlreadyDue));
             for waiting in [due, held] {

@@ -25,7 +25,9 @@ impl Resolver for Rebinding {
     fn resolve(&self, _: &Uri, _: &Config, _: NextTimeout) -> Result<ResolvedSocketAddrs, ureq::Error> {
         let mut found = self.empty();
         let answer = &self.1[self.0.fetch_add(1, Ordering::SeqCst) % self.1.len()];
-        answer.iter().for_each(|address| found.push(*address));
+        for address in answer {
+            found.push(*address);
+        }
         Ok(found)
     }
 }

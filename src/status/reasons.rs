@@ -14,6 +14,9 @@ pub fn all(observed: &Observed, thresholds: &Thresholds) -> Vec<Reason> {
         sweep(observed, thresholds),
         files(observed),
         mail(observed),
+        sites_gone(observed),
+        restored(observed),
+        confirmations(observed),
     ];
     single.into_iter().flatten().chain(untold(observed)).collect()
 }
@@ -60,8 +63,10 @@ fn free(observed: &Observed, limits: Limits<u64>) -> Option<Reason> {
 /// What stopped and nobody has dealt with.
 fn failed(observed: &Observed, limits: Limits<u64>) -> Option<Reason> {
     let failed = observed.numbers.failed_deliveries;
-    let noun = if failed == 1 { "1 delivery" } else { &format!("{failed} deliveries") };
-    let text = format!("{noun} failed: `formctl list --state failed`, then `formctl resend --failed`");
+    let text = format!(
+        "{} failed: `formctl deliveries --state failed`, then `formctl resend --failed` or `formctl deliveries --ack`",
+        deliveries(failed)
+    );
     match failed {
         0 => None,
         count if count >= limits.critical => Some(reason(Level::Critical, text)),
@@ -70,14 +75,45 @@ fn failed(observed: &Observed, limits: Limits<u64>) -> Option<Reason> {
     }
 }
 
+/// `1 delivery`, `3 deliveries`.
+fn deliveries(count: u64) -> String {
+    if count == 1 { "1 delivery".to_owned() } else { format!("{count} deliveries") }
+}
+
+/// What waits for a site's file.
+fn sites_gone(observed: &Observed) -> Option<Reason> {
+    let sites = &observed.numbers.sites_gone;
+    let count = deliveries(sites.iter().map(|(_, count)| count).sum());
+    let names: Vec<String> = sites.iter().map(|(site, count)| format!("`{site}` {count}")).collect();
+    let text = format!(
+        "held because the site's file is gone: {count} ({}); put the file back and `formctl reload`, or erase the receipts",
+        names.join(", ")
+    );
+    (!sites.is_empty()).then(|| reason(Level::Warning, text))
+}
+
+/// What waits since a restore.
+fn restored(observed: &Observed) -> Option<Reason> {
+    let held = observed.numbers.restored_held;
+    let text = format!("held since a restore: {}; `formctl deliveries --release` sends them", deliveries(held));
+    (held > 0).then(|| reason(Level::Warning, text))
+}
+
+/// Visitors who were to hear from us and did not.
+fn confirmations(observed: &Observed) -> Option<Reason> {
+    let failed = observed.numbers.failed_confirmations;
+    let text = format!(
+        "{} failed: `formctl deliveries --state failed`, then `formctl deliveries --ack`",
+        counted(failed, "confirmation")
+    );
+    (failed > 0).then(|| reason(Level::Warning, text))
+}
+
 /// A queue that stands still.
 fn pending(observed: &Observed, thresholds: &Thresholds) -> Option<Reason> {
     let waited = observed.oldest_pending()?;
     let level = above(&waited, &thresholds.pending);
-    let text = format!(
-        "the oldest waiting delivery came in {} ago: `formctl list --state retrying`",
-        age(waited.as_secs_ceil())
-    );
+    let text = format!("the oldest waiting delivery came in {} ago: `formctl deliveries`", age(waited.as_secs_ceil()));
     (level > Level::Ok).then(|| reason(level, text))
 }
 
@@ -176,9 +212,12 @@ mod tests {
     fn each_trouble_has_its_level() {
         type Case<'a> = (&'a str, Level, &'a dyn Fn(&mut Observed));
         let ago = |o: &Observed, span| Some(o.now.minus(span));
-        let cases: [Case<'_>; 17] = [
+        let cases: [Case<'_>; 20] = [
             ("stopped", Level::Critical, &|o| o.daemon = Daemon::Stopped),
             ("one failed", Level::Critical, &|o| o.numbers.failed_deliveries = 1),
+            ("a site's file gone", Level::Warning, &|o| o.numbers.sites_gone = vec![("old".into(), 2)]),
+            ("restored", Level::Warning, &|o| o.numbers.restored_held = 1),
+            ("a confirmation failed", Level::Warning, &|o| o.numbers.failed_confirmations = 1),
             ("reserve reached", Level::Warning, &|o| o.numbers.free_bytes = 256 * MIB),
             ("below the reserve", Level::Critical, &|o| o.numbers.free_bytes = 256 * MIB - 1),
             ("below four reserves", Level::Warning, &|o| o.numbers.free_bytes = 1024 * MIB - 1),

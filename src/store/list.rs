@@ -97,7 +97,7 @@ fn receipt_row(db: &Connection, row: &Row<'_>, now: Timestamp) -> Result<Receipt
 
 /// The deliveries of a receipt in order.
 pub(super) const DELIVERIES_SQL: &str = "
-    SELECT n, destination, channel, state, reason, due_at, held, attempts, claim IS NOT NULL, note
+    SELECT n, destination, channel, state, reason, due_at, held, attempts, claim IS NOT NULL, note, acked
     FROM deliveries
     WHERE receipt = ?1
     ORDER BY n";
@@ -143,6 +143,7 @@ fn deliveries(
             held,
             sending: row.get(8)? && next_attempt_at.is_some_and(|until| until > now),
             note: row.get::<_, Option<String>>(9)?.filter(|_| kept),
+            acked: row.get(10)?,
         });
     }
     Ok(deliveries)

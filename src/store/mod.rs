@@ -52,9 +52,11 @@ mod erase;
 mod facts;
 mod files;
 mod job;
+mod lifecycle;
 mod limiter_file;
 mod list;
 mod numbers;
+mod outstanding;
 mod readers;
 mod receipts;
 mod record;
@@ -77,7 +79,9 @@ pub use directory::DataDirectory;
 pub use erase::Erased;
 pub use facts::DaemonFacts;
 pub use files::{PartFile, SealError, SealedFile};
+pub use lifecycle::{Fate, Moved, Queue, Waiters};
 pub use numbers::Numbers;
+pub use outstanding::{Acknowledged, Outstanding, Which};
 pub use receipts::{AttachmentRow, AttemptRow, DeliveryRow, KnownKey, ListFilter, ReceiptRow, ReceiptView};
 pub use record::{NewAttachment, NewDelivery, NewReceipt};
 pub use resend::ResendError;
@@ -210,7 +214,7 @@ impl Store {
         startup::probe(&directory)?;
         let database = directory.database();
         let mut connection = schema::open_writer(&database, OpenFlags::SQLITE_OPEN_CREATE)?;
-        schema::migrate(&mut connection, &database, schema::MIGRATIONS)?;
+        schema::migrate(&mut connection, &database, &schema::SCHEMA)?;
         let key = startup::key(&directory, receipts(&connection)?, Some(random))?;
         // One committed transaction: the disk under the database works as well.
         facts::write(&connection, "opened_at", &now.to_string(), now)?;
@@ -236,11 +240,11 @@ impl Store {
         let database = directory.database();
         let reader = schema::open_reader(&database)?;
         let version = schema::version(&reader)?;
-        schema::refuse_newer(&database, version, schema::MIGRATIONS.len())?;
+        schema::refuse_newer(&database, version, schema::SCHEMA.version())?;
         if version == 0 {
             return Err(OpenError::Missing(path.to_owned()));
         }
-        if version < schema::MIGRATIONS.len() {
+        if version < schema::SCHEMA.version() {
             return Err(OpenError::Configuration {
                 problem: format!("the database `{}` was written by an older formd", database.display()),
                 hint: "start the daemon once: it brings the database up to date".to_owned(),

@@ -12,7 +12,7 @@ use crate::domain::time::{Span, Timestamp};
 pub struct Numbers {
     /// Free bytes of the data file system.
     pub free_bytes: u64,
-    /// Arrival of the oldest submission with a waiting delivery.
+    /// Arrival of the oldest submission with a delivery that waits and is not held.
     pub oldest_pending: Option<Timestamp>,
     /// Bytes in `tmp/`.
     pub tmp_bytes: u64,
@@ -30,6 +30,12 @@ pub struct Numbers {
     pub attachments_files: u64,
     /// Receipts judged spam and held.
     pub spam_held: u64,
+    /// Deliveries held because their site has no file any more, by site.
+    pub sites_gone: Vec<(String, u64)>,
+    /// Deliveries held since a restore.
+    pub restored_held: u64,
+    /// Confirmations that failed, refused or exhausted, and nobody acknowledged.
+    pub failed_confirmations: u64,
     /// Submissions of the last hour.
     pub last_hour: u64,
     /// Submissions of the same hour of the same weekday, the mean of up to 4 weeks; `None` without history.
@@ -58,9 +64,14 @@ impl Store {
     }
 }
 
-/// The oldest receipt with a waiting delivery, held or due.
-pub(super) const OLDEST_SQL: &str =
-    "SELECT receipt FROM deliveries WHERE state IN ('pending', 'retrying') ORDER BY receipt LIMIT 1";
+/// The oldest receipt with a delivery that waits for its turn. What is held waits for somebody, has its own numbers,
+/// and says nothing of a queue that stands still.
+pub(super) const OLDEST_SQL: &str = "
+    SELECT receipt
+    FROM deliveries INDEXED BY deliveries_waiting
+    WHERE state IN ('pending', 'retrying') AND held IS NULL
+    ORDER BY receipt
+    LIMIT 1";
 
 /// Failures that somebody has to deal with: of the operator's own destinations, by the peer's word or exhausted.
 pub(super) const FAILED_SQL: &str = "
@@ -68,12 +79,30 @@ pub(super) const FAILED_SQL: &str = "
     FROM deliveries
     WHERE state = 'failed' AND acked = 0 AND reason IN ('refused', 'exhausted') AND channel <> 'confirmation'";
 
+/// The same of confirmations, which are no alarm.
+pub(super) const CONFIRMATIONS_SQL: &str = "
+    SELECT COUNT(*)
+    FROM deliveries
+    WHERE state = 'failed' AND acked = 0 AND reason IN ('refused', 'exhausted') AND channel = 'confirmation'";
+
 /// Receipts judged spam whose deliveries are held.
 pub(super) const SPAM_SQL: &str = "
-    SELECT COUNT(DISTINCT d.receipt)
-    FROM deliveries AS d
-    JOIN receipts AS r ON r.id = d.receipt
-    WHERE d.state IN ('pending', 'retrying') AND d.due_at IS NULL AND r.spam = 1";
+    SELECT COUNT(DISTINCT receipt)
+    FROM deliveries INDEXED BY deliveries_waiting
+    WHERE state IN ('pending', 'retrying') AND held = 'spam'";
+
+/// What is held since a restore.
+pub(super) const RESTORED_SQL: &str = "
+    SELECT COUNT(*)
+    FROM deliveries INDEXED BY deliveries_waiting
+    WHERE state IN ('pending', 'retrying') AND held = 'restored'";
+
+/// What is held because its site has no file, by site.
+pub(super) const SITES_GONE_SQL: &str = "
+    SELECT site, COUNT(*)
+    FROM deliveries INDEXED BY deliveries_waiting
+    WHERE state IN ('pending', 'retrying') AND held = 'site_gone'
+    GROUP BY site";
 
 /// Receipts beyond the first with equal content and different keys: a front-end that renews its key.
 pub(super) const LOOKALIKES_SQL: &str = "
@@ -100,11 +129,21 @@ fn from_database(db: &Connection, now: Timestamp) -> Result<Numbers, StoreError>
         attachments_bytes: one("SELECT COALESCE(SUM(size), 0) FROM attachments")?,
         attachments_files: one("SELECT COUNT(*) FROM attachments")?,
         spam_held: one(SPAM_SQL)?,
+        sites_gone: sites_gone(db)?,
+        restored_held: one(RESTORED_SQL)?,
+        failed_confirmations: one(CONFIRMATIONS_SQL)?,
         last_hour: arrivals(db, now)?,
         usual_hour: usual_hour(db, now)?,
         lookalikes: rows::count(lookalikes),
         ..Numbers::default()
     })
+}
+
+/// Sites without a file for which deliveries are held.
+fn sites_gone(db: &Connection) -> Result<Vec<(String, u64)>, StoreError> {
+    let mut sites = db.prepare_cached(SITES_GONE_SQL)?;
+    let sites = sites.query_map([], |row| Ok((row.get(0)?, rows::count(row.get(1)?))))?;
+    Ok(sites.collect::<Result<_, _>>()?)
 }
 
 /// Submissions of the hour that ends with `end`.

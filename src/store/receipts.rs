@@ -92,6 +92,8 @@ pub struct DeliveryRow {
     pub sending: bool,
     /// What the peer or the network said last.
     pub note: Option<String>,
+    /// Whether the operator has seen its failure.
+    pub acked: bool,
 }
 
 /// All of one receipt.

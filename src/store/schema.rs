@@ -1,9 +1,10 @@
 //! Opening the database: pragmas, versions, migrations.
 //!
-//! `schema.sql` is the whole present schema. [`MIGRATIONS`] is append-only: a database of version v has run the
-//! first v of them, and `user_version` says so. A migration runs in one transaction, after a copy of the file, so a
-//! crash in it leaves the old version and the next start does it again. A database of a newer program is refused:
-//! an old program would write rows that the newer one does not expect.
+//! `schema.sql` is the whole present schema, and an empty database becomes it. An older one runs the steps it lacks
+//! ([`Schema::steps`], append-only); `user_version` says which version it has. Both ways lead to the same tables. A
+//! migration runs in one transaction, after a copy of the file, so a crash in it leaves the old version and the next
+//! start does it again. A database of a newer program is refused: an old program would write rows that the newer one
+//! does not expect.
 //!
 //! The pragmas are set on every connection (all but `journal_mode` are forgotten with it) and read back: a build of
 //! `SQLite` that ignores one would otherwise break a promise in silence. `synchronous = FULL` is the promise itself:
@@ -17,8 +18,33 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use super::disk::{self, failed};
 use super::{OpenError, StoreError};
 
-/// Every released step from an empty database to `schema.sql`. Append only.
-pub(super) const MIGRATIONS: &[&str] = &[include_str!("../../schema.sql")];
+/// What a database should be, and the way there from each older version.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Schema {
+    /// The whole of the newest version.
+    whole: &'static str,
+    /// The n-th makes version n + 1 of version n, counted from 1. Append only.
+    steps: &'static [&'static str],
+}
+
+/// The schema of this program.
+pub(super) const SCHEMA: Schema =
+    Schema { whole: include_str!("../../schema.sql"), steps: &[include_str!("../../migrations/2.sql")] };
+
+impl Schema {
+    /// The newest version.
+    pub(super) fn version(&self) -> usize {
+        self.steps.len() + 1
+    }
+
+    /// What a database of version `found` has to run.
+    fn missing(&self, found: usize) -> &[&'static str] {
+        match found.checked_sub(1) {
+            None => std::slice::from_ref(&self.whole),
+            Some(done) => self.steps.get(done..).unwrap_or_default(),
+        }
+    }
+}
 
 /// Statements that a connection keeps prepared.
 const STATEMENTS: usize = 64;
@@ -108,10 +134,10 @@ pub(super) fn refuse_newer(path: &Path, found: usize, known: usize) -> Result<()
 }
 
 /// Brings a database to the newest version: all missing steps in one transaction, after a copy of what was there.
-pub(super) fn migrate(connection: &mut Connection, path: &Path, migrations: &[&str]) -> Result<(), OpenError> {
+pub(super) fn migrate(connection: &mut Connection, path: &Path, schema: &Schema) -> Result<(), OpenError> {
     let found = version(connection)?;
-    refuse_newer(path, found, migrations.len())?;
-    if found == migrations.len() {
+    refuse_newer(path, found, schema.version())?;
+    if found == schema.version() {
         return Ok(());
     }
     if found > 0 {
@@ -124,10 +150,10 @@ pub(super) fn migrate(connection: &mut Connection, path: &Path, migrations: &[&s
     }
     let transaction =
         connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).map_err(StoreError::from)?;
-    for step in migrations.iter().skip(found) {
+    for step in schema.missing(found) {
         transaction.execute_batch(step).map_err(StoreError::from)?;
     }
-    let version = i64::try_from(migrations.len()).unwrap_or(i64::MAX);
+    let version = i64::try_from(schema.version()).unwrap_or(i64::MAX);
     transaction.pragma_update(None, "user_version", version).map_err(StoreError::from)?;
     transaction.commit().map_err(StoreError::from)?;
     Ok(())
@@ -193,28 +219,35 @@ pub(super) fn copies(root: &Path) -> Result<Vec<(PathBuf, crate::domain::time::T
 mod tests {
     use super::*;
 
+    /// A schema of two versions whose second has one table under another name.
+    fn renamed(steps: &'static [&'static str]) -> Schema {
+        Schema { whole: "CREATE TABLE b (x TEXT)", steps }
+    }
+
     #[test]
     fn a_database_is_migrated_in_one_transaction_after_a_copy_and_a_newer_one_is_refused() {
         let temp = tempfile::tempdir().unwrap();
         let path = temp.path().join("formd.db");
         let mut connection = open_writer(&path, OpenFlags::SQLITE_OPEN_CREATE).unwrap();
-        migrate(&mut connection, &path, &["CREATE TABLE a (x TEXT)"]).unwrap();
+        let first = Schema { whole: "CREATE TABLE a (x TEXT)", steps: &[] };
+        migrate(&mut connection, &path, &first).unwrap();
         connection.execute("INSERT INTO a (x) VALUES ('old')", []).unwrap();
         assert!(copies(temp.path()).unwrap().is_empty());
 
-        let broken = ["CREATE TABLE a (x TEXT)", "ALTER TABLE a RENAME TO b", "CREATE TABLE b (y TEXT)"];
+        let broken = renamed(&["ALTER TABLE a RENAME TO b; CREATE TABLE b (y TEXT)"]);
         assert!(matches!(migrate(&mut connection, &path, &broken), Err(OpenError::Store(_))));
         assert_eq!(version(&connection).unwrap(), 1);
 
-        migrate(&mut connection, &path, &["CREATE TABLE a (x TEXT)", "ALTER TABLE a RENAME TO b"]).unwrap();
+        migrate(&mut connection, &path, &renamed(&["ALTER TABLE a RENAME TO b"])).unwrap();
         assert_eq!(version(&connection).unwrap(), 2);
+        let kept: String = connection.query_row("SELECT x FROM b", [], |row| row.get(0)).unwrap();
         let (copy, _) = copies(temp.path()).unwrap().remove(0);
         assert!(copy.ends_with("formd-before-v1.db"));
         let old = Connection::open(&copy).unwrap();
-        let kept: String = old.query_row("SELECT x FROM a", [], |row| row.get(0)).unwrap();
-        assert_eq!((kept.as_str(), version(&old).unwrap()), ("old", 1));
+        let copied: String = old.query_row("SELECT x FROM a", [], |row| row.get(0)).unwrap();
+        assert_eq!((kept.as_str(), copied.as_str(), version(&old).unwrap()), ("old", "old", 1));
 
-        let refusal = migrate(&mut connection, &path, &["CREATE TABLE a (x TEXT)"]).unwrap_err().to_string();
+        let refusal = migrate(&mut connection, &path, &first).unwrap_err().to_string();
         assert!(refusal.contains("has version 2, this formd knows versions up to 1"), "{refusal}");
     }
 
@@ -224,14 +257,14 @@ mod tests {
         let path = temp.path().join("formd.db");
         let mut connection = open_writer(&path, OpenFlags::SQLITE_OPEN_CREATE).unwrap();
         connection.execute_batch("CREATE TABLE notes (x TEXT)").unwrap();
-        assert!(matches!(migrate(&mut connection, &path, MIGRATIONS), Err(OpenError::Configuration { .. })));
+        assert!(matches!(migrate(&mut connection, &path, &SCHEMA), Err(OpenError::Configuration { .. })));
     }
 
     #[test]
     fn a_reader_cannot_write() {
         let temp = tempfile::tempdir().unwrap();
         let path = temp.path().join("formd.db");
-        migrate(&mut open_writer(&path, OpenFlags::SQLITE_OPEN_CREATE).unwrap(), &path, MIGRATIONS).unwrap();
+        migrate(&mut open_writer(&path, OpenFlags::SQLITE_OPEN_CREATE).unwrap(), &path, &SCHEMA).unwrap();
         let reader = open_reader(&path).unwrap();
         assert!(reader.execute("DELETE FROM facts", []).is_err());
     }

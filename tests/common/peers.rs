@@ -175,7 +175,7 @@ pub struct HookServer {
     state: Shared<&'static str, Call>,
 }
 
-/// A behaviour: answer only after [`HookServer::let_go`].
+/// A behaviour: answer only after [`HookServer::let_go`]; `hold 500 Oops` answers that then.
 pub const HOLD: &str = "hold";
 
 impl HookServer {
@@ -225,13 +225,11 @@ fn talk_http(mut stream: TcpStream, state: &Shared<&'static str, Call>) -> std::
         headers,
         body,
     });
-    // `hold` alone, or in front of what is answered then.
-    let waiting = behaviour.strip_prefix(HOLD);
-    if waiting.is_some() {
+    let after_go = behaviour.strip_prefix(HOLD).map(str::trim_start);
+    if after_go.is_some() {
         wait_for_go(state);
     }
-    let head = waiting.map_or(behaviour, str::trim_start);
-    let head = if head.is_empty() { "200 OK" } else { head };
+    let head = after_go.map_or(behaviour, |said| if said.is_empty() { "200 OK" } else { said });
     if head.contains("\r\n\r\n") {
         return stream.write_all(format!("HTTP/1.1 {head}").as_bytes());
     }

@@ -76,33 +76,25 @@ impl<'a> Secrets<'a> {
     pub(super) fn signing(&self, table: &mut Table<'_>, file: &TextFile, need: Need) -> Option<Signing> {
         let current = self.given(table, file, ["secret", "secret_file"]);
         let previous = self.given(table, file, ["previous_secret", "previous_secret_file"]);
-        let secret = match (current, &previous) {
-            (Given::Secret(_, secret), _) => secret,
-            (Given::Wrong, _) => return None,
+        match (current, previous) {
+            (Given::Secret(_, secret), Given::Nothing) => return Some(Signing { secret, previous: None }),
+            (Given::Secret(_, secret), Given::Secret(_, previous)) if secret != previous => {
+                return Some(Signing { secret, previous: Some(previous) });
+            }
+            (Given::Secret(..), Given::Secret(value, _)) => {
+                value.wrong("the previous secret is the current one", "make a new one for `secret_file`");
+            }
             (Given::Nothing, Given::Secret(value, _)) => {
                 let remedy = "name the current secret beside it, or take the previous one as `secret_file`";
                 value.misplaced(format!("{} stands without a current secret", quoted(value.key)), remedy);
-                return None;
             }
-            (Given::Nothing, Given::Wrong) => return None,
-            (Given::Nothing, Given::Nothing) => {
-                if need == Need::Obligatory {
-                    let remedy = "name the file of a secret of 16 to 256 characters: `secret_file = \"NAME\"`";
-                    table.missing("secret", remedy);
-                }
-                return None;
+            (Given::Nothing, _) if need == Need::Obligatory => {
+                let remedy = "name the file of a secret of 16 to 256 characters: `secret_file = \"NAME\"`";
+                table.missing("secret", remedy);
             }
-        };
-        let previous = match previous {
-            Given::Nothing => None,
-            Given::Wrong => return None,
-            Given::Secret(value, previous) if previous == secret => {
-                value.wrong("the previous secret is the current one", "make a new one for `secret_file`");
-                return None;
-            }
-            Given::Secret(_, previous) => Some(previous),
-        };
-        Some(Signing { secret, previous })
+            (Given::Nothing | Given::Wrong, _) | (_, Given::Wrong) => {}
+        }
+        None
     }
 
     /// The secret that one of two keys gives: its text, or the file of it.

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::domain::delivery::Hold;
 
 /// What may happen to a delivery.
 #[derive(Clone, Debug)]
@@ -11,10 +12,15 @@ enum Act {
     Settle(i64, u8),
     Unclaim(i64),
     Resend,
+    Move(Fate),
     Erase,
     Sweep,
     Wait(i64),
 }
+
+/// What a configuration may want of it.
+const FATES: &[Fate] =
+    &[Fate::End, Fate::Hold(Hold::SiteGone), Fate::Release(Hold::SiteGone), Fate::Release(Hold::Restored)];
 
 fn acts() -> impl Strategy<Value = Vec<Act>> {
     let act = prop_oneof![
@@ -22,6 +28,7 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
         4 => (1_i64..4, 0_u8..3).prop_map(|(token, verdict)| Act::Settle(token, verdict)),
         1 => (1_i64..4).prop_map(Act::Unclaim),
         2 => Just(Act::Resend),
+        2 => proptest::sample::select(FATES).prop_map(Act::Move),
         1 => Just(Act::Erase),
         1 => Just(Act::Sweep),
         3 => (0_i64..600).prop_map(Act::Wait),
@@ -58,6 +65,10 @@ proptest! {
                 Act::Resend => {
                     let resent = world.store.resend(id, now, |_, _| true).unwrap();
                     prop_assert!(!erased || resent == Err(ResendError::ValuesGone));
+                }
+                Act::Move(fate) => {
+                    let moved = world.store.move_waiting(move |_| fate, now).unwrap();
+                    prop_assert!(!erased || moved == Moved::default());
                 }
                 Act::Erase => {
                     world.store.erase(&[id.receipt], now).unwrap();

@@ -3,6 +3,7 @@
 mod claims;
 mod crash;
 mod erasure;
+mod fates;
 mod killed;
 mod laws;
 mod limiter;
@@ -11,6 +12,7 @@ mod recording;
 mod start;
 mod status;
 mod sweeping;
+mod versions;
 
 use std::path::Path;
 use std::sync::mpsc::channel;

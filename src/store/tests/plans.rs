@@ -24,6 +24,13 @@ fn no_frequent_question_scans_a_table() {
         ("oldest waiting", numbers::OLDEST_SQL),
         ("failed", numbers::FAILED_SQL),
         ("spam held", numbers::SPAM_SQL),
+        ("what is outstanding", outstanding::OUTSTANDING_SQL),
+        ("what waits in a state", outstanding::WAITING_SQL),
+        ("held by a lost site", numbers::SITES_GONE_SQL),
+        ("held by a restore", numbers::RESTORED_SQL),
+        ("failed confirmations", numbers::CONFIRMATIONS_SQL),
+        ("what waits", lifecycle::WAITERS_SQL),
+        ("a pass over what waits", lifecycle::PASS_SQL),
         ("lookalikes of a day", numbers::LOOKALIKES_SQL),
     ] {
         let steps = world
