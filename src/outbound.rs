@@ -1,4 +1,4 @@
-//! Calls to other people's servers: the only room that knows ureq and rustls.
+//! Calls to other people's servers: the only room that knows ureq.
 //!
 //! Guarantees. One call takes at most the limit it was made with, look-up, connection, TLS and a dripping
 //! answer included. A host is looked up once; the addresses that passed [`Reach`] are the ones dialled, so an

@@ -79,6 +79,21 @@ fn every_destination_of_the_manual_on_chats_is_valid() {
 }
 
 #[test]
+fn each_way_for_mail_to_leave_is_valid() {
+    let ways: Vec<&str> = MANUAL.split("```\n[mail]\n").skip(1).map(|way| way.split_once("```").unwrap().0).collect();
+    assert_eq!(ways.len(), 3);
+    for way in ways {
+        let folder = tempfile::tempdir().unwrap();
+        lay_out(folder.path());
+        write_private(&folder.path().join("formd.toml"), &format!("[mail]\n{way}"));
+        write_private(&folder.path().join("secrets/smtp"), "a-password\n");
+        write_private(&folder.path().join("our-authority.pem"), include_str!("data/tls/mail-ca.pem"));
+        let (code, said) = check(folder.path(), &[]);
+        assert_eq!(code, 0, "{way}{said}");
+    }
+}
+
+#[test]
 fn every_key_that_can_be_written_stands_in_the_manual() {
     let folder = tempfile::tempdir().unwrap();
     lay_out(folder.path());

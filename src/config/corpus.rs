@@ -175,6 +175,19 @@ fn the_notices_name_what_is_valid_but_worth_a_word() {
 }
 
 #[test]
+fn another_authority_or_password_of_the_mail_server_is_another_configuration() {
+    let laid = Laid::out(&corpus("valid").join("mail-tls-with-a-private-authority"));
+    let before = hash_on_disk(Some(&laid.file()));
+    laid.write("tls/ca.pem", include_str!("../../tests/data/tls/mail-other-ca.pem"));
+    let after = hash_on_disk(Some(&laid.file()));
+    assert!(before.is_some() && before != after);
+    let laid = Laid::out(&corpus("valid").join("mail-starttls-with-a-login"));
+    let before = hash_on_disk(Some(&laid.file()));
+    laid.write("secrets/smtp", "another-s3cret");
+    assert_ne!(before, hash_on_disk(Some(&laid.file())));
+}
+
+#[test]
 fn a_secret_comes_from_the_credentials_directory_first_and_the_hash_is_the_same_for_all() {
     let laid = Laid::out(&corpus("valid").join("acme"));
     let lent = tempfile::tempdir().unwrap();

@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use super::value::size_text;
-use super::{Config, Daemon, Listen, LogFormat, Source, Transport};
+use super::{Config, Daemon, Listen, LogFormat, Mail, Source, Transport};
 use crate::domain::bounds::Bounds;
 use crate::domain::form::{Destination, ExtraFields, Field, FieldKind, Form, Site, TextRules};
 use crate::domain::quota::Quota;
@@ -104,26 +104,7 @@ fn daemon(lines: &mut Lines, daemon: &Daemon) {
         LogFormat::Json => "json",
     };
     lines.text("log", log);
-    match &daemon.mail {
-        None => lines.header("# [mail] is not set up"),
-        Some(mail) => {
-            lines.header("[mail]");
-            let from = match mail.from_name.as_str() {
-                "" => mail.from_address.clone(),
-                name => format!("{name} <{}>", mail.from_address),
-            };
-            lines.text("from", &from);
-            match &mail.transport {
-                Transport::File => lines.text("transport", "file"),
-                Transport::Smtp { host, port } => {
-                    lines.text("transport", "smtp");
-                    lines.text("host", host);
-                    lines.set("port", port);
-                    lines.text("tls", "none");
-                }
-            }
-        }
-    }
+    mail(lines, daemon.mail.as_ref());
     lines.header("[delivery]");
     lines.set("attempts", daemon.delivery.attempts);
     lines.set("workers", daemon.delivery.workers);
@@ -132,6 +113,33 @@ fn daemon(lines: &mut Lines, daemon: &Daemon) {
     lines.text("part_age", &daemon.sweep.part_age.to_string());
     lines.text("orphan_age", &daemon.sweep.orphan_age.to_string());
     lines.set("quarantine_days", daemon.sweep.quarantine_days);
+}
+
+/// How mail leaves.
+fn mail(lines: &mut Lines, mail: Option<&Mail>) {
+    let Some(mail) = mail else {
+        lines.header("# [mail] is not set up");
+        return;
+    };
+    lines.header("[mail]");
+    let from = match mail.from_name.as_str() {
+        "" => mail.from_address.clone(),
+        name => format!("{name} <{}>", mail.from_address),
+    };
+    lines.text("from", &from);
+    let server = match &mail.transport {
+        Transport::File => return lines.text("transport", "file"),
+        Transport::Smtp(server) => server,
+    };
+    lines.text("transport", "smtp");
+    lines.text("host", &server.host);
+    lines.set("port", server.port);
+    lines.text("tls", server.security.word());
+    lines.maybe("ca_file", server.ca.as_ref().map(|ca| ca.file.to_string_lossy()).as_deref());
+    if let Some(login) = &server.login {
+        lines.text("username", &login.username);
+        lines.push(format_args!("# password: {:?}", login.password));
+    }
 }
 
 /// The bounds, every one.

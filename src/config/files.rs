@@ -17,7 +17,7 @@ use crate::domain::digest::RunningSum;
 use crate::domain::ids::SiteId;
 
 /// Bytes of the largest file that is read.
-const LARGEST: u64 = 1024 * 1024;
+pub(super) const LARGEST: u64 = 1024 * 1024;
 /// Bytes of the largest secret; a signing secret has at most 256 characters.
 const LARGEST_SECRET: u64 = 4096;
 
@@ -159,7 +159,7 @@ fn paths_of(folder: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 /// The bytes of a regular file of at most `largest` bytes.
-fn read_regular(path: &Path, largest: u64) -> io::Result<(Vec<u8>, Metadata)> {
+pub(super) fn read_regular(path: &Path, largest: u64) -> io::Result<(Vec<u8>, Metadata)> {
     if !std::fs::metadata(path)?.is_file() {
         return Err(io::Error::other("not a file"));
     }

@@ -17,12 +17,14 @@ mod demo;
 mod describe;
 mod files;
 pub mod locate;
+mod mail;
 mod notices;
 mod problem;
 mod redact;
 mod table;
 mod value;
 
+pub use mail::{Authorities, Login, Mail, Security, Server, Transport};
 pub use problem::Problems;
 
 use std::collections::{BTreeMap, HashMap};
@@ -160,31 +162,6 @@ pub enum LogFormat {
     Text,
     /// One JSON object a line.
     Json,
-}
-
-/// `[mail]`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mail {
-    /// The display name of `from`; empty when none was given.
-    pub from_name: String,
-    /// The address of `from`.
-    pub from_address: String,
-    /// The way out.
-    pub transport: Transport,
-}
-
-/// How mail leaves.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Transport {
-    /// SMTP without TLS to a loopback server. (TLS and a login follow with 3/10.)
-    Smtp {
-        /// Host name or address.
-        host: String,
-        /// Port.
-        port: u16,
-    },
-    /// `mail/<delivery>.eml` in the data directory.
-    File,
 }
 
 /// `[delivery]`.

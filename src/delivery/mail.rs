@@ -133,8 +133,8 @@ pub fn send(
             Ok(()) => Ended::new(Verdict::Accepted, "written to a file"),
             Err(error) => Ended::later(&format!("the mail file cannot be written: {error}")),
         },
-        Transport::Smtp { host, port } => {
-            match smtp::send(host, *port, composed.from, composed.to, &composed.bytes, limit(claim)) {
+        Transport::Smtp(server) => {
+            match smtp::send(server, &composed.from, &composed.to, &composed.bytes, limit(claim)) {
                 Ok(said) => Ended::new(Verdict::Accepted, &said),
                 Err(why) => Ended::later(&why),
             }

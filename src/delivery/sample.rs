@@ -5,7 +5,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-use crate::config::{Mail, Transport};
+use crate::config::{Mail, Security, Server, Transport};
 use crate::domain::digest::Sha256Sum;
 use crate::domain::ids::{AttachmentId, DeliveryId, ReceiptId};
 use crate::domain::secret::Secret;
@@ -43,6 +43,11 @@ pub fn email_target() -> EmailTarget {
 /// The mail set-up.
 pub fn mail(transport: Transport) -> Mail {
     Mail { from_name: "Forms".into(), from_address: "forms@acme.example".into(), transport }
+}
+
+/// A mail server without TLS and login.
+pub fn server(host: &str, port: u16) -> Server {
+    Server { host: host.into(), port, security: Security::None, ca: None, login: None }
 }
 
 /// A claim of a submission with one field of each kind and one file.
@@ -168,9 +173,14 @@ impl Peer {
         format!("http://{}/hook", self.address)
     }
 
+    /// The mail server that it is.
+    pub fn server(&self) -> Server {
+        server(&self.address.ip().to_string(), self.address.port())
+    }
+
     /// The mail transport that leads to it.
     pub fn transport(&self) -> Transport {
-        Transport::Smtp { host: self.address.ip().to_string(), port: self.address.port() }
+        Transport::Smtp(self.server())
     }
 }
 

@@ -5,6 +5,7 @@
 
 pub mod client;
 pub mod clients;
+pub mod mailpeer;
 pub mod nginx;
 pub mod peers;
 pub mod probes;

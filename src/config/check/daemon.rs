@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 
 use ipnet::IpNet;
 
+use super::super::files::TextFile;
 use super::super::locate::DATA_DIR;
 use super::super::table::{Sheet, Table};
 use super::super::value::Value;
-use super::super::{Daemon, DeliverySettings, Listen, LogFormat, Mail, SweepSettings, Transport};
-use super::{limits, url};
+use super::super::{Daemon, DeliverySettings, Listen, LogFormat, SweepSettings};
+use super::secret::Secrets;
+use super::{limits, mail, url};
 use crate::domain::bounds::Bounds;
-use crate::domain::email;
 use crate::domain::time::Span;
 
 /// Ages that `[sweep]` takes.
@@ -34,8 +35,8 @@ pub(super) fn defaults() -> Daemon {
     }
 }
 
-/// Reads the file; relative paths start from `base`. Where a value is wrong its default stands in.
-pub(super) fn check(sheet: &Sheet<'_>, base: &Path) -> Daemon {
+/// Reads `file`; relative paths start from `base`. Where a value is wrong its default stands in.
+pub(super) fn check(sheet: &Sheet<'_>, file: &TextFile, base: &Path, secrets: &Secrets<'_>) -> Daemon {
     let mut table = sheet.root("formd.toml");
     let mut daemon = defaults();
     if let Some(listen) = table.take("listen").and_then(|value| listen(&value, base)) {
@@ -56,7 +57,7 @@ pub(super) fn check(sheet: &Sheet<'_>, base: &Path) -> Daemon {
     if let Some(log) = table.take("log").and_then(|value| value.parsed("write `text` or `json`", log_format)) {
         daemon.log = log;
     }
-    daemon.mail = table.section("mail").and_then(mail);
+    daemon.mail = table.section("mail").and_then(|section| mail::check(section, file, base, secrets));
     if let Some(section) = table.section("delivery") {
         daemon.delivery = delivery(section, daemon.delivery);
     }
@@ -89,84 +90,6 @@ fn log_format(word: &str) -> Option<LogFormat> {
         "json" => Some(LogFormat::Json),
         _ => None,
     }
-}
-
-/// How `[mail]` says that mail leaves.
-#[derive(Clone, Copy)]
-enum Way {
-    /// `transport = "smtp"`.
-    Smtp,
-    /// `transport = "file"`.
-    File,
-}
-
-/// `[mail]`. With `transport = "file"` the keys of a server may stay: an owner tries things out.
-fn mail(mut table: Table<'_>) -> Option<Mail> {
-    let from = table
-        .need("from", "name the operator's own address: `from = \"Forms <forms@example.com>\"`")
-        .and_then(|value| value.parsed("write `ADDRESS` or `NAME <ADDRESS>`", mailbox));
-    let way = table.take("transport").map_or(Some(Way::Smtp), |value| {
-        value.parsed("write `smtp`, or `file` to have mails written into the data directory", |word| match word {
-            "smtp" => Some(Way::Smtp),
-            "file" => Some(Way::File),
-            _ => None,
-        })
-    });
-    let (host, port, tls) = (table.take("host"), table.take("port"), table.take("tls"));
-    let port = port.map_or(Some(25), |value| value.whole(1..=65535).and_then(|port| u16::try_from(port).ok()));
-    let transport = match way {
-        Some(Way::File) => Some(Transport::File),
-        Some(Way::Smtp) => smtp(&table, host.as_ref(), port, tls.as_ref()),
-        None => None,
-    };
-    table.finish();
-    let (from_name, from_address) = from?;
-    Some(Mail { from_name, from_address, transport: transport? })
-}
-
-/// The server of `[mail]`: in this version a loopback one, spoken to without TLS.
-fn smtp(table: &Table<'_>, host: Option<&Value<'_>>, port: Option<u16>, tls: Option<&Value<'_>>) -> Option<Transport> {
-    /// What this version can do.
-    const ABLE: &str = "this version speaks only to a loopback server with `tls = \"none\"`, or writes files with \
-                        `transport = \"file\"`";
-    let local = match tls.map(|value| (value, value.text())) {
-        Some((_, Some("none"))) => true,
-        Some((_, None)) => false,
-        Some((value, Some("starttls" | "tls"))) => {
-            value.wrong("mail over TLS is not in this version", ABLE);
-            false
-        }
-        Some((value, Some(_))) => {
-            value.wrong("`tls` is not valid", "write `none`, `starttls` or `tls`");
-            false
-        }
-        None => {
-            table.missing("tls", &format!("it means `starttls`, but {ABLE}"));
-            false
-        }
-    };
-    let Some(host) = host else {
-        table.missing("host", "name the mail server: `host = \"127.0.0.1\"`");
-        return None;
-    };
-    let name = host.line()?;
-    if local && !url::is_loopback(name) {
-        host.wrong("mail without TLS goes to a loopback host only", ABLE);
-    }
-    let host = name.trim_start_matches('[').trim_end_matches(']').to_owned();
-    Some(Transport::Smtp { host, port: port? })
-}
-
-/// Reads `ADDRESS` or `NAME <ADDRESS>` into name and address.
-fn mailbox(text: &str) -> Option<(String, String)> {
-    let (name, address) = match text.trim().strip_suffix('>') {
-        Some(text) => text.split_once('<')?,
-        None => ("", text.trim()),
-    };
-    let name = name.trim();
-    let name = name.strip_prefix('"').and_then(|name| name.strip_suffix('"')).unwrap_or(name);
-    let fits = !name.chars().any(|c| c.is_control() || matches!(c, '"' | '<' | '>')) && email::is_valid(address);
-    fits.then(|| (name.to_owned(), address.to_owned()))
 }
 
 /// `[delivery]`.

@@ -1,8 +1,8 @@
 //! Files in, [`Config`] out, or every mistake of every file at once.
 //!
 //! Each file is read to its end whatever it holds: where a value is wrong its default stands in, so that later rules
-//! still have something to look at, and the run as a whole fails. One file a part: [`daemon`] and [`limits`] read
-//! `formd.toml`; [`site`], [`texts`], [`destination`], [`webhook`], [`form`], [`response`] and [`field`] a site's file; [`secret`] and [`url`] know what
+//! still have something to look at, and the run as a whole fails. One file a part: [`daemon`], [`limits`] and [`mail`]
+//! read `formd.toml`; [`site`], [`texts`], [`destination`], [`webhook`], [`form`], [`response`] and [`field`] a site's file; [`secret`] and [`url`] know what
 //! secrets and addresses may be.
 
 mod daemon;
@@ -10,6 +10,7 @@ mod destination;
 mod field;
 mod form;
 mod limits;
+mod mail;
 mod response;
 mod secret;
 mod shared_path;
@@ -49,13 +50,13 @@ pub(super) struct Checked {
 /// Checks all files. The hash is right even where there are problems.
 pub(super) fn check(mut files: Files) -> Checked {
     let mut problems = std::mem::take(&mut files.problems);
+    let secrets = Secrets::new(&files);
     let daemon = files.daemon.as_ref().map_or_else(daemon::defaults, |file| {
         let sheet = Sheet::parse(&file.name, &file.text);
-        let daemon = daemon::check(&sheet, &files.base);
+        let daemon = daemon::check(&sheet, file, &files.base, &secrets);
         problems.extend(sheet.findings.finish());
         daemon
     });
-    let secrets = Secrets::new(&files);
     let ground = Ground { bounds: &daemon.bounds, secrets: &secrets };
     let mut paths = form::Paths::default();
     let mut sites = BTreeMap::new();

@@ -37,14 +37,26 @@ pub(super) enum Need {
     Optional,
 }
 
-/// What two keys came to.
-enum Given<'d> {
-    /// Neither is there.
+/// What a table says of one secret.
+pub(super) enum Given<'d> {
+    /// Nothing.
     Nothing,
-    /// A mistake, which is noted.
+    /// Something that is a mistake and was noted as one.
     Wrong,
-    /// This secret, and the value that gave it.
-    Secret(Value<'d>, Secret),
+    /// Where it is said, and the text.
+    Text(Value<'d>, String),
+}
+
+impl TextFile {
+    /// Notes a mistake where `inline`, a secret in this file, can be read by others.
+    pub(super) fn keeps_secret(&self, inline: &Value<'_>) {
+        if self.mode & OTHERS_READ != 0 {
+            inline.misplaced(
+                "this file holds a secret and other users can read it",
+                format!("run `chmod o-r {}`, or move the secret into a file of its own", printable(&self.name)),
+            );
+        }
+    }
 }
 
 /// Where secrets are looked up, and which were used.
@@ -71,52 +83,62 @@ impl<'a> Secrets<'a> {
         }
     }
 
+    /// Adds another file whose bytes are part of the configuration, under a name that no secret has.
+    pub(super) fn count(&self, name: String, bytes: &[u8]) {
+        self.used.borrow_mut().insert(name, Some(Sha256Sum::of(bytes)));
+    }
+
     /// What signs a webhook's bodies: `secret` or `secret_file` of `table`, which stands in `file`, and while receivers
     /// change over the one before. `None` after a mistake, or where there need not be one and is none.
     pub(super) fn signing(&self, table: &mut Table<'_>, file: &TextFile, need: Need) -> Option<Signing> {
-        let current = self.given(table, file, ["secret", "secret_file"]);
-        let previous = self.given(table, file, ["previous_secret", "previous_secret_file"]);
-        match (current, previous) {
-            (Given::Secret(_, secret), Given::Nothing) => return Some(Signing { secret, previous: None }),
-            (Given::Secret(_, secret), Given::Secret(_, previous)) if secret != previous => {
+        let current = self.given(table, file, "secret", "secret_file");
+        let previous = self.given(table, file, "previous_secret", "previous_secret_file");
+        match (keyed(current), keyed(previous)) {
+            (Keyed::Secret(_, secret), Keyed::Nothing) => return Some(Signing { secret, previous: None }),
+            (Keyed::Secret(_, secret), Keyed::Secret(_, previous)) if secret != previous => {
                 return Some(Signing { secret, previous: Some(previous) });
             }
-            (Given::Secret(..), Given::Secret(value, _)) => {
+            (Keyed::Secret(..), Keyed::Secret(value, _)) => {
                 value.wrong("the previous secret is the current one", "make a new one for `secret_file`");
             }
-            (Given::Nothing, Given::Secret(value, _)) => {
+            (Keyed::Nothing, Keyed::Secret(value, _)) => {
                 let remedy = "name the current secret beside it, or take the previous one as `secret_file`";
                 value.misplaced(format!("{} stands without a current secret", quoted(value.key)), remedy);
             }
-            (Given::Nothing, _) if need == Need::Obligatory => {
+            (Keyed::Nothing, _) if need == Need::Obligatory => {
                 let remedy = "name the file of a secret of 16 to 256 characters: `secret_file = \"NAME\"`";
                 table.missing("secret", remedy);
             }
-            (Given::Nothing | Given::Wrong, _) | (_, Given::Wrong) => {}
+            (Keyed::Nothing | Keyed::Wrong, _) | (_, Keyed::Wrong) => {}
         }
         None
     }
 
-    /// The secret that one of two keys gives: its text, or the file of it.
-    fn given<'d>(&self, table: &mut Table<'d>, file: &TextFile, [text, named]: [&'static str; 2]) -> Given<'d> {
-        let (value, text) = match (table.take(text), table.take(named)) {
-            (Some(_), Some(value)) => {
-                value.misplaced(format!("`{named}` stands beside `{text}`"), "keep one of the two");
+    /// What `table`, which stands in `file`, says of a secret: inline under `key`, or a file's name under `named`.
+    pub(super) fn given<'d>(
+        &self,
+        table: &mut Table<'d>,
+        file: &TextFile,
+        key: &'static str,
+        named: &'static str,
+    ) -> Given<'d> {
+        let (value, text) = match (table.take(key), table.take(named)) {
+            (None, None) => return Given::Nothing,
+            (Some(_), Some(other)) => {
+                other.misplaced(format!("`{named}` stands beside `{key}`"), "keep one of the two");
                 return Given::Wrong;
             }
-            (Some(value), None) => {
-                forbid_readers(&value, file);
-                let text = value.text().map(str::to_owned);
-                (value, text)
+            (Some(inline), None) => {
+                file.keeps_secret(&inline);
+                let text = inline.text().map(str::to_owned);
+                (inline, text)
             }
             (None, Some(value)) => {
                 let text = self.read(&value);
                 (value, text)
             }
-            (None, None) => return Given::Nothing,
         };
-        let secret = text.and_then(|text| keyed(&value, sized(&value, text)?));
-        secret.map_or(Given::Wrong, |secret| Given::Secret(value, secret))
+        text.map_or(Given::Wrong, |text| Given::Text(value, text))
     }
 
     /// The secret that signs the bodies of a form, in the file that `value` names.
@@ -166,26 +188,32 @@ impl<'a> Secrets<'a> {
     }
 }
 
-/// Notes a secret that stands in a `file` which others can read.
-pub(super) fn forbid_readers(value: &Value<'_>, file: &TextFile) {
-    if file.mode & OTHERS_READ != 0 {
-        value.misplaced(
-            "this file holds a secret and other users can read it",
-            format!("run `chmod o-r {}`, or move the secret into a file of its own", printable(&file.name)),
-        );
-    }
+/// A secret that signs, as far as one was given.
+enum Keyed<'d> {
+    /// None.
+    Nothing,
+    /// A mistake, which is noted.
+    Wrong,
+    /// This secret, and the value that gave it.
+    Secret(Value<'d>, Secret),
 }
 
-/// A secret that Standard Webhooks finds a key in.
-fn keyed(value: &Value<'_>, secret: Secret) -> Option<Secret> {
+/// What was given as a secret in which Standard Webhooks finds a key.
+fn keyed(given: Given<'_>) -> Keyed<'_> {
+    let (value, text) = match given {
+        Given::Nothing => return Keyed::Nothing,
+        Given::Wrong => return Keyed::Wrong,
+        Given::Text(value, text) => (value, text),
+    };
+    let Some(secret) = sized(&value, text) else { return Keyed::Wrong };
     if signing::key(secret.reveal()).is_err() {
         value.wrong(
             "the secret begins with `whsec_`, and what follows is no base64",
             "copy it whole, with the `=` at its end, or take a text that does not begin with `whsec_`",
         );
-        return None;
+        return Keyed::Wrong;
     }
-    Some(secret)
+    Keyed::Secret(value, secret)
 }
 
 /// A secret that is long enough to be one.

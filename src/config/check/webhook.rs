@@ -9,7 +9,7 @@ use super::super::problem::{printable, quoted, suggestion};
 use super::super::table::Table;
 use super::super::value::Value;
 use super::destination::{Names, name_fields};
-use super::secret::{Need, Secrets, forbid_readers};
+use super::secret::{Need, Secrets};
 use super::url::{self, Fault, Reach, WebhookUrl};
 use crate::domain::chat_url::{self, MatrixUrl, NtfyTopic};
 use crate::domain::json_body::{JsonBody, JsonBodyError};
@@ -53,7 +53,7 @@ pub(super) fn check<'d>(
     let url = match address {
         Address::Inline(value) => {
             if chat {
-                forbid_readers(value, file);
+                file.keeps_secret(value);
             }
             value.text().and_then(|text| known(value, url::webhook(text)))
         }
