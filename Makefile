@@ -1,7 +1,8 @@
 # Two commands do everything on a fresh Debian machine that has Rust and a C compiler:
 #
 #   make demo   builds formd and runs its embedded default on http://127.0.0.1:8787
-#   make test   installs what the tests need (as root; else names it and stops) and runs them all
+#   make test   installs what the tests need (as root; else names it and stops) and runs them all; the mail servers run in
+#               throw-away copies of the machine, which only root can make
 #
 # And one for the patient:
 #

@@ -37,7 +37,7 @@ use crate::domain::fingerprint::{self, ClientHash, ContentHash, KeyHash};
 use crate::domain::form::{Form, Site};
 use crate::domain::ids::{AttachmentId, FormId, ReceiptId, SiteId, SubmitKey};
 use crate::domain::receipt::Outcome;
-use crate::domain::submission::{AcceptedFile, Submission};
+use crate::domain::submission::{AcceptedFile, Contents, SentBy, Submission};
 use crate::domain::text::Language;
 use crate::domain::time::{Span, Timestamp};
 use crate::domain::validate::{FieldError, validate};
@@ -63,6 +63,8 @@ pub struct Arrival {
     pub client: String,
     /// The language of the answer.
     pub language: Language,
+    /// Who sent it.
+    pub sent_by: SentBy,
     /// What was sent.
     pub draft: Draft,
     /// The `.part` of each file of the draft, in the same order.
@@ -214,7 +216,7 @@ fn prepare(
         key_hash,
         content_hash,
         client_hash,
-        contents: submission.contents,
+        contents: Contents { sent_by: arrival.sent_by, ..submission.contents },
         files,
         deliveries,
     })

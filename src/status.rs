@@ -4,7 +4,7 @@
 //! deliveries now, a warning is what somebody should mend in daylight. Every reason says what to do. Nothing here
 //! repairs anything, and nothing is asked of the daemon but what it wrote down and its lock.
 
-use crate::config::Config;
+use crate::config::{Alert, AlertWay, Config};
 use crate::domain::bounds::{Bounds, MIB};
 use crate::domain::target::Target;
 use crate::domain::time::{Span, Timestamp};
@@ -97,11 +97,12 @@ impl From<&Config> for Declared {
         let (webhooks, others): (Vec<_>, Vec<_>) =
             active.partition(|destination| matches!(destination.target, Target::Webhook(_)));
         let webhooks_alone = others.is_empty() && !webhooks.is_empty();
+        let alert_by_mail = matches!(&config.daemon.alert, Some(Alert { way: AlertWay::Email(_), .. }));
         Self {
             hash: config.hash.clone(),
             mail: match config.daemon.mail {
                 Some(_) => Mail::Configured,
-                None if webhooks_alone => Mail::NotNeeded,
+                None if webhooks_alone && !alert_by_mail => Mail::NotNeeded,
                 None => Mail::Missing,
             },
             untold_forms: config.untold_forms(),

@@ -33,6 +33,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("sha2", &["domain/digest"]),
     ("hmac", &["domain/digest"]),
     ("regex", &["domain/pattern"]),
+    ("regex_syntax", &["domain/pattern"]),
     ("idna", &["domain/email"]),
     ("unicode_normalization", &["domain/filename"]),
     ("encoding_rs", &["domain/charset"]),

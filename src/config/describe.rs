@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use super::value::size_text;
-use super::{Config, Daemon, Listen, LogFormat, Mail, Source, Transport};
+use super::{Alert, AlertWay, Config, Daemon, Listen, LogFormat, Mail, Source, Transport};
 use crate::domain::bounds::Bounds;
 use crate::domain::form::{Destination, ExtraFields, Field, FieldKind, Form, Site, TextRules};
 use crate::domain::quota::Quota;
@@ -105,6 +105,7 @@ fn daemon(lines: &mut Lines, daemon: &Daemon) {
     };
     lines.text("log", log);
     mail(lines, daemon.mail.as_ref());
+    alert(lines, daemon.alert.as_ref());
     lines.header("[delivery]");
     lines.set("attempts", daemon.delivery.attempts);
     lines.set("workers", daemon.delivery.workers);
@@ -164,6 +165,21 @@ fn bounds(lines: &mut Lines, bounds: &Bounds) {
     lines.set("in_flight", bounds.in_flight);
     lines.text("disk_reserve", &size(bounds.disk_reserve));
     lines.set("limiter_files", bounds.limiter_files);
+}
+
+/// Who is told of failures.
+fn alert(lines: &mut Lines, alert: Option<&Alert>) {
+    let Some(alert) = alert else { return lines.header("# [alert] is not set up") };
+    lines.header("[alert]");
+    match &alert.way {
+        AlertWay::Email(address) => lines.text("email", address),
+        AlertWay::Webhook(hook) => {
+            lines.text("webhook", hook.url.split('?').next().unwrap_or_default());
+            lines.push(format_args!("# secret: (secret)"));
+            lines.set("allow_private", hook.allow_private);
+        }
+    }
+    lines.text("at_most_every", &alert.at_most_every.to_string());
 }
 
 /// A site's settings.

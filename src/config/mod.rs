@@ -12,6 +12,7 @@
 //! daemon's and the sites' settings of them, [`notices`] finds what is valid but worth a word, [`describe`] prints what
 //! is in force.
 
+mod alert;
 mod check;
 mod demo;
 mod describe;
@@ -24,6 +25,7 @@ mod redact;
 mod table;
 mod value;
 
+pub use alert::{Alert, AlertHook, AlertWay};
 pub use mail::{Authorities, Login, Mail, Security, Server, Transport};
 pub use problem::Problems;
 
@@ -123,6 +125,8 @@ pub struct Daemon {
     pub trusted_proxies: Vec<IpNet>,
     /// How mail leaves; `None`: not set up.
     pub mail: Option<Mail>,
+    /// Who is told of deliveries that failed for good; `None`: nobody but the log and `status`.
+    pub alert: Option<Alert>,
     /// `[delivery]`.
     pub delivery: DeliverySettings,
     /// `[sweep]`.
@@ -169,7 +173,7 @@ pub enum LogFormat {
 pub struct DeliverySettings {
     /// Attempts before a delivery is exhausted, 1..=20.
     pub attempts: u32,
-    /// Sends at once, 1..=32.
+    /// Sends at once for one site, 1..=32.
     pub workers: u32,
     /// `false`: only `formctl deliver` sends.
     pub enabled: bool,

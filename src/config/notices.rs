@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::Daemon;
+use super::{Alert, AlertWay, Daemon};
 use crate::domain::form::{Form, Site};
 use crate::domain::ids::SiteId;
 use crate::domain::target::Target;
@@ -20,6 +20,9 @@ pub(super) fn of(daemon: &Daemon, sites: &Sites) -> Vec<String> {
     let mut destinations = sites.values().flat_map(|site| &site.destinations);
     if daemon.mail.is_none() && destinations.any(|d| matches!(d.target, Target::Email(_))) {
         notices.push("mail is not set up: e-mail deliveries will fail with `mail not configured`".to_owned());
+    }
+    if let (None, Some(Alert { way: AlertWay::Email(_), .. })) = (&daemon.mail, &daemon.alert) {
+        notices.push("mail is not set up: the alert of failed deliveries cannot leave".to_owned());
     }
     if !daemon.delivery.enabled {
         notices.push("the daemon sends nothing: `[delivery] enabled` is false".to_owned());

@@ -33,6 +33,7 @@ mod status;
 mod sweep;
 #[cfg(test)]
 mod testing;
+mod trial;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -90,6 +91,8 @@ enum Command {
     Sweep(sweep::Args),
     /// Send what is due now and end: one run of the queue.
     Deliver(deliver::Args),
+    /// Send a test through a form and say what became of it.
+    Test(trial::Args),
     /// Say whether all is well.
     Status(status::Args),
     /// Check the configuration files.
@@ -181,6 +184,7 @@ impl Command {
             | Self::Erase(_)
             | Self::Sweep(_)
             | Self::Deliver(_)
+            | Self::Test(_)
             | Self::Status(_)
             | Self::Reload(_) => true,
             Self::Check(_) | Self::Completions(_) => false,
@@ -201,6 +205,7 @@ fn carry_out(cli: &Cli, clock: &Clock, out: &mut Output<'_>, privilege: Privileg
         Command::Erase(args) => erase::run(args, &installation(), now, out),
         Command::Sweep(args) => sweep::run(args, &installation(), now, out),
         Command::Deliver(args) => deliver::run(args, &installation(), clock, out),
+        Command::Test(args) => trial::run(args, &installation(), clock, out),
         Command::Status(args) => status::run(args, &installation(), now, out),
         Command::Check(args) => {
             let file = cli.config.as_deref();
@@ -236,6 +241,7 @@ mod tests {
             "erase",
             "sweep",
             "deliver",
+            "test",
             "status",
             "check",
             "reload",
@@ -267,6 +273,8 @@ mod tests {
             &["erase", "--where", "email"],
             &["status", "--json", "--check"],
             &["status", "--warn-free", "many"],
+            &["test"],
+            &["test", "acme/quote", "--set", "name"],
             &["completions", "cmd.exe"],
         ] {
             let ended = ctl(args);

@@ -204,6 +204,12 @@ pub fn delivery_phrase(row: &DeliveryRow, now: Timestamp) -> String {
     format!("{} {}: {}", row.channel.word(), row.destination, state_phrase(row, now))
 }
 
+/// [`delivery_phrase`] with the delivery's id and what was said last, for a line about one attempt.
+pub fn tried_phrase(row: &DeliveryRow, now: Timestamp) -> String {
+    let note = row.note.as_deref().map(|note| format!("  {note}")).unwrap_or_default();
+    format!("{}  {}{note}", row.id, delivery_phrase(row, now))
+}
+
 /// `retrying 2, next 12:04`: a delivery's state, how often it was tried, and what comes next.
 fn state_phrase(row: &DeliveryRow, now: Timestamp) -> String {
     let tried = if row.state == "retrying" { format!(" {}", row.attempts) } else { String::new() };

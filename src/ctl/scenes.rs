@@ -69,7 +69,7 @@ impl Scene {
             erase_at: arrived.plus(Span::from_days(30)),
             content_hash: ContentHash([seed; 32]),
             client_hash: ClientHash([seed; 16]),
-            contents: Contents { fields: vec![value], consent: None },
+            contents: Contents { fields: vec![value], ..Contents::default() },
             files: names.iter().enumerate().map(|(n, name)| self.sealed(id, n, name)).collect(),
             deliveries: vec![NewDelivery {
                 destination: DestinationId::parse("sales").unwrap(),

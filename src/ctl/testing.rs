@@ -182,7 +182,7 @@ pub fn view() -> ReceiptView {
         path: PathBuf::from("/var/lib/formd/attachments/2026-11-30/x-1"),
     };
     ReceiptView {
-        contents: Some(Contents { fields, consent: Some(true) }),
+        contents: Some(Contents { fields, consent: Some(true), ..Contents::default() }),
         attachments: Some(vec![file]),
         attempts,
         row,
@@ -199,7 +199,7 @@ pub fn hostile_view() -> ReceiptView {
     let mut file = plain.attachments.unwrap().remove(0);
     file.name = "a\u{202e}fdp.exe\n".to_owned();
     let attempts = vec![vec![AttemptRow { note: Some("550 \u{1b}[31mno".to_owned()), ..plain.attempts[2][0].clone() }]];
-    let contents = Some(Contents { fields, consent: None });
+    let contents = Some(Contents { fields, ..Contents::default() });
     ReceiptView { row: hostile_row(), contents, attachments: Some(vec![file]), attempts }
 }
 

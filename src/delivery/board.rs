@@ -2,15 +2,21 @@
 //!
 //! A claim asks for a seat; what gets none is given back uncounted and its site or destination skipped until
 //! something changes, so a pass over the queue ends, and nothing waits on a thread.
+//!
+//! Three caps: 32 sends in all, `[delivery] workers` (8) for a site, 2 for a destination. Within a site the turn goes
+//! to a destination that has no send under way, and of those to the one whose last send ended longest ago: of ten that
+//! hang, those that have just hung stand behind one that is well. So that one waits until some places of its site are
+//! free, one attempt, as long as fewer than twice the site's places hang at once.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::mail::Weight;
-use crate::store::Turn;
+use crate::config::Config;
+use crate::store::{Served, Turn};
 
-/// Sends at once for one site (contract 10.4).
-const PER_SITE: usize = 8;
+/// Sends at once for all sites together (contract 10.4). For one site it is `[delivery] workers`.
+pub const IN_ALL: usize = 32;
 /// Sends at once for one destination.
 const PER_DESTINATION: usize = 2;
 
@@ -25,8 +31,12 @@ pub struct Places {
     seated: Vec<Place>,
     /// Destinations whose next mail has files and must wait for the one that is being sent.
     parked: BTreeSet<(String, String)>,
+    /// The configuration in force, which says how many sends a site may have.
+    config: Option<Arc<Config>>,
     /// The site served last.
     last_site: Option<String>,
+    /// When a send of each destination ended last; begun anew with each configuration, which bounds it.
+    served: Arc<Served>,
 }
 
 /// One send under way.
@@ -79,12 +89,26 @@ impl Places {
         self.seated.len()
     }
 
+    /// Forgets what was found out under another configuration.
+    pub fn renew(&mut self, config: &Arc<Config>) {
+        if !self.config.as_ref().is_some_and(|known| Arc::ptr_eq(known, config)) {
+            self.served = Arc::default();
+            self.config = Some(Arc::clone(config));
+        }
+    }
+
+    /// Sends at once for one site.
+    fn per_site(&self) -> usize {
+        let workers = self.config.as_ref().map_or(1, |config| config.daemon.delivery.workers);
+        usize::try_from(workers).unwrap_or(IN_ALL)
+    }
+
     /// Whom a claim must skip, and where it begins; `disabled` are the sites that the configuration disables.
     pub fn turn(&self, disabled: impl IntoIterator<Item = String>) -> Turn {
         let mut sites: BTreeSet<String> = disabled.into_iter().collect();
         let mut destinations = self.parked.clone();
         for place in &self.seated {
-            if self.count(|other| other.site == place.site) >= PER_SITE {
+            if self.count(|other| other.site == place.site) >= self.per_site() {
                 sites.insert(place.site.clone());
             }
             if self.count(|other| other.site == place.site && other.destination == place.destination) >= PER_DESTINATION
@@ -96,6 +120,8 @@ impl Places {
             skip_sites: sites.into_iter().collect(),
             skip_destinations: destinations.into_iter().collect(),
             after_site: self.last_site.clone(),
+            seated: self.seated.iter().map(|place| (place.site.clone(), place.destination.clone())).collect(),
+            served: Arc::clone(&self.served),
         }
     }
 
@@ -123,6 +149,7 @@ impl Drop for Seat {
         if let Some(at) = places.seated.iter().position(|place| *place == self.place) {
             places.seated.swap_remove(at);
         }
+        Arc::make_mut(&mut places.served).note(&self.place.site, &self.place.destination);
         if self.place.weight == Weight::Heavy {
             places.parked.clear();
         }
@@ -132,6 +159,13 @@ impl Drop for Seat {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A board under a configuration with the usual places.
+    fn board() -> Board {
+        let board = Board::default();
+        board.lock().renew(&Arc::new(Config::load(None).unwrap()));
+        board
+    }
 
     /// Takes a light place.
     fn sit(board: &Board, site: &str, destination: &str) -> Seat {
@@ -145,7 +179,7 @@ mod tests {
 
     #[test]
     fn a_destination_has_two_sends_at_once_and_a_site_eight() {
-        let board = Board::default();
+        let board = board();
         let mut seats = vec![sit(&board, "a", "x")];
         assert!(turn(&board).skip_destinations.is_empty());
         seats.push(sit(&board, "a", "x"));
@@ -162,8 +196,31 @@ mod tests {
     }
 
     #[test]
-    fn mails_with_files_go_one_at_a_time_and_the_next_one_holds_no_place() {
+    fn the_places_of_a_site_are_what_workers_says() {
         let board = Board::default();
+        let mut config = Config::load(None).unwrap();
+        config.daemon.delivery.workers = 2;
+        board.lock().renew(&Arc::new(config));
+        let _seats = ["x", "y"].map(|destination| sit(&board, "a", destination));
+        let _other = sit(&board, "b", "x");
+        assert_eq!(turn(&board).skip_sites, ["a"]);
+    }
+
+    #[test]
+    fn what_has_just_hung_stands_behind_what_is_well() {
+        let board = board();
+        let rank = |destination: &str| turn(&board).served.rank("a", destination);
+        let (hangs, well) = (sit(&board, "a", "hangs"), sit(&board, "a", "well"));
+        assert_eq!(turn(&board).seated, [("a".to_owned(), "hangs".to_owned()), ("a".to_owned(), "well".to_owned())]);
+        drop(well);
+        drop(hangs);
+        assert!(turn(&board).seated.is_empty());
+        assert!(rank("never") < rank("well") && rank("well") < rank("hangs"));
+    }
+
+    #[test]
+    fn mails_with_files_go_one_at_a_time_and_the_next_one_holds_no_place() {
+        let board = board();
         let heavy = board.seat(&mut board.lock(), "a", "x", Weight::Heavy);
         assert!(!board.lock().has_room(Weight::Heavy) && board.lock().has_room(Weight::Light));
         assert_eq!(board.lock().park("b", "y"), News::New);
@@ -177,7 +234,7 @@ mod tests {
 
     #[test]
     fn a_thread_that_panics_frees_its_place() {
-        let board = Board::default();
+        let board = board();
         let seat = sit(&board, "a", "x");
         let ended = std::thread::spawn(move || {
             let _seat = seat;
@@ -189,6 +246,6 @@ mod tests {
 
     #[test]
     fn disabled_sites_are_skipped() {
-        assert_eq!(Board::default().lock().turn(["off".to_owned()]).skip_sites, ["off"]);
+        assert_eq!(board().lock().turn(["off".to_owned()]).skip_sites, ["off"]);
     }
 }

@@ -16,7 +16,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use lettre::Address;
 use lettre::message::header::{ContentTransferEncoding, ContentType, HeaderName, HeaderValue};
-use lettre::message::{Body, Mailbox, Message, MultiPart, SinglePart};
+use lettre::message::{Body, Mailbox, Message, MessageBuilder, MultiPart, SinglePart};
 
 use super::attempt::Ended;
 use super::mail_text::{self, Files};
@@ -28,6 +28,7 @@ use crate::domain::ids::DeliveryId;
 use crate::domain::submission::{Role, Value};
 use crate::domain::target::{EmailTarget, Target};
 use crate::domain::template::TemplateError;
+use crate::domain::time::Timestamp;
 use crate::store::{Claim, StoreError};
 
 /// Bytes of files that buy one more second (contract 10.5).
@@ -59,6 +60,19 @@ pub enum ComposeError {
     /// Whatever lettre refuses beyond that.
     #[error("the mail cannot be written")]
     Message,
+}
+
+/// What a mail begins with.
+#[derive(Clone, Debug)]
+pub struct Head<'a> {
+    /// Names the message in its `Message-ID`; one name a message, over all tries.
+    pub name: &'a str,
+    /// The recipient.
+    pub to: &'a str,
+    /// The subject, one line.
+    pub subject: String,
+    /// The date.
+    pub date: Timestamp,
 }
 
 /// A mail, ready to leave.
@@ -128,17 +142,25 @@ pub fn send(
         Err(why @ ComposeError::Sender) => return Ended::later(&why.to_string()),
         Err(why) => return Ended::new(Verdict::Refused, &why.to_string()),
     };
+    leave(mail, composed, limit(claim), |bytes| keep(claim.id, bytes))
+}
+
+/// Lets a mail leave by the transport in force; `keep` writes one of the file transport.
+pub fn leave(
+    mail: &Mail,
+    composed: Composed,
+    limit: Duration,
+    keep: impl Fn(&[u8]) -> Result<(), StoreError>,
+) -> Ended {
     match &mail.transport {
-        Transport::File => match keep(claim.id, &composed.bytes) {
+        Transport::File => match keep(&composed.bytes) {
             Ok(()) => Ended::new(Verdict::Accepted, "written to a file"),
             Err(error) => Ended::later(&format!("the mail file cannot be written: {error}")),
         },
-        Transport::Smtp(server) => {
-            match smtp::send(server, &composed.from, &composed.to, &composed.bytes, limit(claim)) {
-                Ok(said) => Ended::new(Verdict::Accepted, &said),
-                Err(why) => Ended::later(&why),
-            }
-        }
+        Transport::Smtp(server) => match smtp::send(server, &composed.from, &composed.to, &composed.bytes, limit) {
+            Ok(said) => Ended::new(Verdict::Accepted, &said),
+            Err(why) => Ended::later(&why),
+        },
     }
 }
 
@@ -149,18 +171,11 @@ pub fn compose(
     claim: &Claim,
     parts: Vec<SinglePart>,
 ) -> Result<Composed, ComposeError> {
-    let from = address(&mail.from_address).ok_or(ComposeError::Sender)?;
-    let to = address(&target.address).ok_or(ComposeError::Recipient)?;
-    let name = mail_text::header_line(&mail.from_name);
+    let subject = mail_text::subject(target, claim)?;
     let text = mail_text::text(target, claim, files(target, claim))?;
-    let millis = u64::try_from(claim.received_at.as_millis()).unwrap_or(0);
-    let mut message = Message::builder()
-        .from(Mailbox::new((!name.is_empty()).then_some(name), from.clone()))
-        .to(Mailbox::new(None, to.clone()))
-        .subject(mail_text::subject(target, claim)?)
-        .date(UNIX_EPOCH + Duration::from_millis(millis))
-        .message_id(Some(format!("<{}@{}>", claim.id, from.domain())))
-        .raw_header(HeaderValue::new(HeaderName::new_from_ascii_str("Auto-Submitted"), "auto-generated".to_owned()));
+    let name = claim.id.to_string();
+    let head = Head { name: &name, to: &target.address, subject, date: claim.received_at };
+    let (from, to, mut message) = begin(mail, head)?;
     if let Some(reply_to) = reply_to(target, claim) {
         message = message.reply_to(Mailbox::new(None, reply_to));
     }
@@ -173,6 +188,30 @@ pub fn compose(
     };
     let bytes = message.map_err(|_| ComposeError::Message)?.formatted();
     Ok(Composed { from, to, bytes })
+}
+
+/// A mail of one text. Pure.
+pub fn plain(mail: &Mail, head: Head<'_>, text: String) -> Result<Composed, ComposeError> {
+    let (from, to, message) = begin(mail, head)?;
+    let message = message.singlepart(SinglePart::builder().header(ContentType::TEXT_PLAIN).body(Body::new(text)));
+    let bytes = message.map_err(|_| ComposeError::Message)?.formatted();
+    Ok(Composed { from, to, bytes })
+}
+
+/// What every mail begins with: from the operator's own address, and written by no person.
+fn begin(mail: &Mail, head: Head<'_>) -> Result<(Address, Address, MessageBuilder), ComposeError> {
+    let from = address(&mail.from_address).ok_or(ComposeError::Sender)?;
+    let to = address(head.to).ok_or(ComposeError::Recipient)?;
+    let name = mail_text::header_text(&mail.from_name);
+    let millis = u64::try_from(head.date.as_millis()).unwrap_or(0);
+    let message = Message::builder()
+        .from(Mailbox::new((!name.is_empty()).then_some(name), from.clone()))
+        .to(Mailbox::new(None, to.clone()))
+        .subject(head.subject)
+        .date(UNIX_EPOCH + Duration::from_millis(millis))
+        .message_id(Some(format!("<{}@{}>", head.name, from.domain())))
+        .raw_header(HeaderValue::new(HeaderName::new_from_ascii_str("Auto-Submitted"), "auto-generated".to_owned()));
+    Ok((from, to, message))
 }
 
 /// A text as a part among others, in an encoding that cannot hold a boundary.

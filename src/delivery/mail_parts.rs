@@ -60,6 +60,8 @@ impl Header for Disposition {
 fn disposition(name: &str) -> String {
     let name = header_line(name);
     let ascii: String = name.chars().map(|c| if is_plain(c) { c } else { '_' }).collect();
+    // Many readers decode encoded words here, where none belong.
+    let ascii = ascii.replace("=?", "__");
     let mut lines = vec!["attachment".to_owned()];
     if ascii != name {
         let segments = segments(&name);
@@ -111,6 +113,10 @@ mod tests {
         assert_eq!(
             disposition("a\"b\\c\r\nX: y.pdf"),
             "attachment;\r\n filename*=utf-8''a%22b%5Cc%20X%3A%20y.pdf;\r\n filename=\"a_b_c X: y.pdf\""
+        );
+        assert_eq!(
+            disposition("=?utf-8?Q?=0A?=.pdf"),
+            "attachment;\r\n filename*=utf-8''%3D%3Futf-8%3FQ%3F%3D0A%3F%3D.pdf;\r\n filename=\"__utf-8?Q?=0A?=.pdf\""
         );
         let long = disposition(&"ж".repeat(120));
         assert!(long.contains("filename*0*=utf-8''%D0%B6") && long.contains("filename*12*="), "{long}");

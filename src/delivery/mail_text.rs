@@ -12,13 +12,17 @@
 //! visitor's field named `Consent` as a line of that name.
 
 use super::note::is_invisible;
-use crate::domain::submission::Value;
+use crate::domain::submission::{SentBy, Value};
 use crate::domain::target::EmailTarget;
 use crate::domain::template::{Name, Template, TemplateError};
 use crate::store::Claim;
 
 /// What an empty answer looks like.
 const EMPTY: &str = "—";
+/// What the subject of a test begins with.
+pub const TEST_SUBJECT: &str = "[test] ";
+/// What the text of a test begins with.
+const TEST_TEXT: &str = "This is a test, sent by `formctl test`: no visitor filled the form.\n\n";
 /// Longest subject, in characters; a header line of a mail ends at 998 bytes.
 const SUBJECT: usize = 250;
 
@@ -33,7 +37,8 @@ pub enum Files {
     Named,
 }
 
-/// The subject: the destination's template, else the standard one. One line without control characters.
+/// The subject: the destination's template, else the standard one. One line without control characters. A test says
+/// first that it is one.
 pub fn subject(target: &EmailTarget, claim: &Claim) -> Result<String, TemplateError> {
     let text = if let Some(template) = &target.subject {
         Template::parse(template)?.render(|name| filled(name, claim))
@@ -41,13 +46,25 @@ pub fn subject(target: &EmailTarget, claim: &Claim) -> Result<String, TemplateEr
         let title = target.title.as_deref().map(|title| format!(": {title}")).unwrap_or_default();
         format!("New form submission{title} - {}", claim.id.receipt)
     };
-    let line = header_line(&text);
+    let line = match claim.contents.sent_by {
+        SentBy::Visitor => header_text(&text),
+        SentBy::Test => format!("{TEST_SUBJECT}{}", header_text(&text)),
+    };
     Ok(if line.chars().count() > SUBJECT { line.chars().take(SUBJECT - 1).chain(['…']).collect() } else { line })
 }
 
 /// The text: the destination's template, else the standard one. Lines end in LF; no other control character but
-/// the tab is left.
+/// the tab is left. A test says first that it is one.
 pub fn text(target: &EmailTarget, claim: &Claim, files: Files) -> Result<String, TemplateError> {
+    let text = plain_text(target, claim, files)?;
+    Ok(match claim.contents.sent_by {
+        SentBy::Visitor => text,
+        SentBy::Test => format!("{TEST_TEXT}{text}"),
+    })
+}
+
+/// The text of any submission.
+fn plain_text(target: &EmailTarget, claim: &Claim, files: Files) -> Result<String, TemplateError> {
     let Some(template) = &target.text else {
         return Ok(standard(claim, files));
     };
@@ -135,6 +152,12 @@ pub fn filled(name: &Name, claim: &Claim) -> String {
 pub fn header_line(text: &str) -> String {
     let blank = |c: char| c.is_whitespace() || c.is_control() || is_reordering(c);
     text.split(blank).filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+/// [`header_line`] for a header whose encoded words are decoded: nothing in it passes for one (`=?utf-8?Q?=0D=0A?=`),
+/// so that a reader shows what was written and no line break comes back.
+pub fn header_text(text: &str) -> String {
+    header_line(text).replace("=?", "= ?")
 }
 
 /// Cuts at everything that some reader takes for a line break; CR LF is one.

@@ -23,9 +23,11 @@
 //! attempt's time; a panic in the making or sending of a message costs one attempt (`internal error`), logged
 //! once. A store that fails stops new sends and is asked again every second. Nothing here ends the daemon.
 //!
-//! **Turns.** One site is served, then the next one that waits; at most 8 sends at once for a site, 2 for a
-//! destination, one mail with attachments for all (memory). What has no turn is not claimed, or given back
-//! uncounted, so it holds no thread.
+//! **Turns.** One site is served, then the next one that waits, one delivery each; at most 32 sends at once, `[delivery]
+//! workers` (8) for a site, 2 for a destination, one mail with attachments for all (memory). Within a site a
+//! destination with no send under way goes first, and of those the one that was served longest ago, so that one that
+//! hangs stands behind one that is well. What has no turn is not claimed, or given back uncounted, so it holds no
+//! thread.
 //!
 //! **Destinations come and go.** What waits for one that was paused or removed ends, what waits for a site without a
 //! file is held: [`lifecycle`], at the start, after a reload, and at each claim.
@@ -33,6 +35,7 @@
 //! Deliberately not done: several messages over one connection, ordering between deliveries, sending what a
 //! visitor asks for (targets are the operator's, fixed at acceptance), judging a bounce that comes later by mail.
 
+mod alert;
 mod attempt;
 mod board;
 mod chat;
@@ -49,6 +52,7 @@ mod worker;
 #[cfg(test)]
 mod sample;
 
+pub use alert::Alerted;
 pub use threads::Handle;
 pub use worker::{Deliverer, Step};
 

@@ -74,6 +74,7 @@ pub fn email_claim() -> Claim {
                 field("agree", "I agree", Role::Plain, Value::Bool(true)),
             ],
             consent: Some(true),
+            ..Contents::default()
         },
         attachments: vec![attachment(1, "file", "plan.pdf", b"%PDF-1.7 plan")],
     }

@@ -1,9 +1,10 @@
-//! The threads of the daemon: one that claims, and one for each send under way.
+//! The threads of the daemon: one that claims, one for each send under way, and one that tells of failures
+//! ([`watch`]).
 //!
 //! The claiming thread sleeps on the wake-up socket until something is due, at most 60 s; the store's writer,
 //! formctl and every ended send wake it. It claims only for a free place, so a claim is at work at once and its
-//! five minutes are the peer's. A send's thread lives for that send alone; there are never more than 32, nor more
-//! than `[delivery] workers`.
+//! five minutes are the peer's. A send's thread lives for that send alone; there are never more than 32, nor more than
+//! `[delivery] workers` of one site.
 //!
 //! No polling: without anything due the database is asked once a minute. While something is due that has no turn
 //! (its destination is at its cap) it is asked once a second, until the send that stands in the way has ended.
@@ -21,11 +22,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
+use super::alert::watch;
+use super::board::IN_ALL;
 use super::worker::{Deliverer, Inner, Job, disabled};
 use crate::store::{Due, Store, StoreError};
 
-/// Sends at once, whatever is configured (contract 10.4).
-const MOST: usize = 32;
 /// The longest sleep.
 const LONGEST: Duration = Duration::from_mins(1);
 /// The sleep while something is due that has no turn.
@@ -45,9 +46,11 @@ impl Deliverer {
         let start = || -> io::Result<Handle> {
             let bell = socket.try_clone()?;
             let stop = Arc::new(AtomicBool::new(false));
+            let inner = Arc::clone(&self.inner);
+            let alerts = watch::start(Arc::clone(&inner), STACK)?;
             let scheduler = Scheduler { inner: self.inner, socket, stop: Arc::clone(&stop), sends: Vec::new() };
             let thread = Builder::new().name("deliver".into()).stack_size(STACK).spawn(move || scheduler.run())?;
-            Ok(Handle { stop, bell, thread })
+            Ok(Handle { stop, bell, thread, alerts, inner })
         };
         let path = std::path::PathBuf::from("deliver");
         start().map_err(|source| StoreError::File { what: "start the thread", path, source })
@@ -63,19 +66,27 @@ pub struct Handle {
     bell: UnixDatagram,
     /// The scheduler, which joins the sends.
     thread: JoinHandle<()>,
+    /// Tells of failures.
+    alerts: JoinHandle<()>,
+    /// What they share.
+    inner: Arc<Inner>,
 }
 
 impl Handle {
-    /// Lets the sends under way finish (10 s each, 60 s at most with files), gives unbegun claims back, ends the
-    /// threads.
+    /// Lets the sends and the alert under way finish (10 s each, 60 s at most with files), gives unbegun claims back,
+    /// ends the threads.
     pub fn stop(self) {
         self.stop.store(true, Ordering::SeqCst);
+        self.inner.bell.end();
         // Shut down, the socket wakes its reader, now and at each later sleep.
         if let Err(error) = self.bell.shutdown(Shutdown::Both) {
             tracing::warn!(event = "delivery_stop", %error, "the deliverer could not be woken; it stops within a minute");
         }
         if self.thread.join().is_err() {
             tracing::error!(event = "delivery_panic", "the delivery thread had ended by a panic");
+        }
+        if self.alerts.join().is_err() {
+            tracing::error!(event = "alert_failed", "the alert's thread had ended by a panic");
         }
     }
 }
@@ -128,8 +139,7 @@ impl Scheduler {
         if !config.daemon.delivery.enabled {
             return Ok(LONGEST);
         }
-        let most = usize::try_from(config.daemon.delivery.workers).unwrap_or(MOST).clamp(1, MOST);
-        while self.inner.board.lock().taken() < most {
+        while self.inner.board.lock().taken() < IN_ALL {
             if self.stop.load(Ordering::SeqCst) {
                 return Ok(Duration::ZERO);
             }

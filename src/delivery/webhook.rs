@@ -14,7 +14,7 @@ use crate::clock::Clock;
 use crate::domain::backoff::parse_retry_after;
 use crate::domain::delivery::Verdict;
 use crate::domain::signing;
-use crate::domain::submission::{KeptField, Value};
+use crate::domain::submission::{KeptField, SentBy, Value};
 use crate::domain::target::{Format, WebhookTarget};
 use crate::outbound::{Answer, Call, CallError, Outbound, Reach};
 use crate::store::{AttachmentRow, Claim};
@@ -46,6 +46,9 @@ struct Body<'a> {
     consent: Option<bool>,
     /// The files' facts by field.
     attachments: Attachments<'a>,
+    /// `true` where `formctl test` sent it; absent otherwise.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    test: Option<bool>,
 }
 
 /// `{name: string|bool|[string]}` in form order.
@@ -150,6 +153,7 @@ fn object(claim: &Claim) -> Body<'_> {
         labels: Labels(&claim.contents.fields),
         consent: claim.contents.consent,
         attachments: Attachments(&claim.attachments),
+        test: (claim.contents.sent_by == SentBy::Test).then_some(true),
     }
 }
 
@@ -157,9 +161,9 @@ fn object(claim: &Claim) -> Body<'_> {
 const EVENT: &str = "form.submitted";
 
 /// Plain `http` is for this machine alone, whatever else is allowed; else the target says it.
-fn reach(target: &WebhookTarget) -> Reach {
-    let plain = target.url.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("http://"));
-    match (plain, target.allow_private) {
+pub fn reach(url: &str, allow_private: bool) -> Reach {
+    let plain = url.get(..7).is_some_and(|start| start.eq_ignore_ascii_case("http://"));
+    match (plain, allow_private) {
         (true, _) => Reach::Loopback,
         (false, true) => Reach::Any,
         (false, false) => Reach::Public,
@@ -171,11 +175,22 @@ pub fn send(target: &WebhookTarget, claim: &Claim, outbound: &Outbound, clock: &
     let Some(call) = call(target, claim, clock) else {
         return Ended::new(Verdict::Refused, "the submission cannot be written for this URL and format");
     };
-    match outbound.call(&call) {
+    let ended = post(&call, outbound, clock);
+    match ended.verdict {
         // A chat that took a message answers with it: nothing to be told, and values have no place in a list.
-        Ok(answer) if target.format.is_chat() && (200..300).contains(&answer.status) => {
-            judge(&Answer { beginning: Vec::new(), ..answer }, clock)
-        }
+        Verdict::Accepted if target.format.is_chat() => Ended { note: status_of(&ended.note).to_owned(), ..ended },
+        _ => ended,
+    }
+}
+
+/// The status in the note on an answer, without what was said.
+fn status_of(note: &str) -> &str {
+    note.split(':').next().unwrap_or_default()
+}
+
+/// Makes a call once.
+pub fn post(call: &Call, outbound: &Outbound, clock: &Clock) -> Ended {
+    match outbound.call(call) {
         Ok(answer) => judge(&answer, clock),
         Err(CallError::Url) => Ended::new(Verdict::Refused, &CallError::Url.to_string()),
         Err(failed) => Ended::later(&failed.to_string()),
@@ -199,7 +214,13 @@ fn call(target: &WebhookTarget, claim: &Claim, clock: &Clock) -> Option<Call> {
     if let Some(signing) = target.format.signing() {
         headers.extend(signing::headers(signing, &delivery, clock.now(), &message.body));
     }
-    Some(Call { method: message.method, url: message.url, headers, body: message.body, reach: reach(target) })
+    Some(Call {
+        method: message.method,
+        url: message.url,
+        headers,
+        body: message.body,
+        reach: reach(&target.url, target.allow_private),
+    })
 }
 
 /// What an answer means (contract 10.7).

@@ -7,12 +7,13 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::alert::watch::Bell;
 use super::attempt::{self, Ended};
 use super::board::{Board, News, Seat};
 use super::{LIMIT, lifecycle, mail};
 use crate::clock::Clock;
 use crate::config::{Activity, Config, Current};
-use crate::domain::delivery::{self, Event, State, Verdict, Waiting};
+use crate::domain::delivery::{self, Channel, Event, State, Verdict, Waiting};
 use crate::domain::ids::DeliveryId;
 use crate::domain::time::Timestamp;
 use crate::outbound::Outbound;
@@ -40,7 +41,9 @@ pub(super) struct Inner {
     /// Moments, tokens and chance.
     pub(super) clock: Clock,
     /// The way to webhooks.
-    outbound: Outbound,
+    pub(super) outbound: Outbound,
+    /// Rung when a delivery has failed.
+    pub(super) bell: Bell,
     /// Who is being served.
     pub(super) board: Board,
 }
@@ -71,12 +74,15 @@ pub enum Step {
 impl Deliverer {
     /// A deliverer over a store; it makes no thread and sends nothing yet.
     pub fn new(store: Store, current: Current, clock: Clock) -> Self {
-        let inner = Inner { store, current, clock, outbound: Outbound::new(LIMIT), board: Board::default() };
+        let (outbound, bell, board) = (Outbound::new(LIMIT), Bell::default(), Board::default());
+        let inner = Inner { store, current, clock, outbound, bell, board };
         Self { inner: Arc::new(inner) }
     }
 
-    /// Brings what waits in line with the configuration in force; call it after that has changed.
+    /// Brings what waits in line with the configuration in force; call it after that has changed. Who is told of
+    /// failures may have changed as well.
     pub fn apply(&self) -> Result<Moved, StoreError> {
+        self.inner.bell.ring();
         // A claim that began under the old configuration has got its turn or was turned away once we have the board.
         drop(self.inner.board.lock());
         lifecycle::apply(&self.inner.store, &self.inner.current.get(), self.inner.clock.now())
@@ -92,6 +98,17 @@ impl Deliverer {
         }
         Ok(Step::Idle)
     }
+
+    /// Makes one attempt at this delivery on this thread, when it is due and nobody else is at it: for `formctl test`.
+    pub fn step_at(&self, id: DeliveryId) -> Result<Step, StoreError> {
+        let inner = &self.inner;
+        let Claimed::Claim(claim) = inner.store.claim_this(id, inner.token(), inner.clock.now())? else {
+            return Ok(Step::Idle);
+        };
+        let weight = mail::weight(&claim);
+        let seat = inner.board.seat(&mut inner.board.lock(), &claim.site, &claim.destination, weight);
+        Ok(inner.carry_out(Job { claim, seat })?.unwrap_or(Step::Idle))
+    }
 }
 
 impl Inner {
@@ -101,6 +118,7 @@ impl Inner {
         let mut places = self.board.lock();
         // Asked for under the lock: see `Deliverer::apply`.
         let config = self.current.get();
+        places.renew(&config);
         loop {
             let now = self.clock.now();
             let Claimed::Claim(claim) = self.store.claim(&places.turn(disabled(&config)), self.token(), now)? else {
@@ -158,6 +176,9 @@ impl Inner {
         drop(seat);
         let settled = settled?;
         log(&claim, state, &attempt, settled);
+        if let State::Failed(_) = state {
+            self.bell.ring();
+        }
         Ok(Some(Step::Worked { delivery: claim.id, verdict }))
     }
 
@@ -204,15 +225,19 @@ pub(super) fn disabled(config: &Config) -> impl Iterator<Item = String> + '_ {
 
 /// One line an attempt: ids and outcomes, never what the peer said, which may quote the mail.
 fn log(claim: &Claim, state: State, attempt: &NewAttempt, settled: Settled) {
-    let (delivery, site, destination) = (claim.id, claim.site.as_str(), claim.destination.as_str());
+    let (delivery, site, form, destination) = (claim.id, &*claim.site, &*claim.form, &*claim.destination);
     let (tries, ms) = (claim.attempt, attempt.milliseconds);
     match (settled, state) {
         (Settled::ClaimLost, _) => {
             tracing::warn!(event = "claim_lost", %delivery, site, destination, ms, "an answer came after its claim");
         }
+        (Settled::Settled, State::Failed(reason)) if claim.target.channel() == Channel::Confirmation => {
+            let reason = reason.word();
+            tracing::warn!(event = "confirmation_failed", %delivery, site, form, attempt = tries, ms, reason, "a confirmation failed");
+        }
         (Settled::Settled, State::Failed(reason)) => {
             let reason = reason.word();
-            tracing::error!(event = "delivery_failed", %delivery, site, destination, attempt = tries, ms, reason, "a delivery failed");
+            tracing::error!(event = "delivery_failed", %delivery, site, form, destination, attempt = tries, ms, reason, "a delivery failed");
         }
         (Settled::Settled, State::Pending(_) | State::Retrying(_) | State::Delivered) => {
             let state = state.word();

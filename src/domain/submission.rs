@@ -21,6 +21,28 @@ pub struct Contents {
     pub fields: Vec<KeptField>,
     /// Whether the visitor ticked the consent field; `None` where the form asks for none.
     pub consent: Option<bool>,
+    /// Who sent it.
+    #[serde(default, skip_serializing_if = "SentBy::is_visitor")]
+    pub sent_by: SentBy,
+}
+
+/// Who sent a submission: whoever reads a mail or a webhook must not take a test for a customer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SentBy {
+    /// Somebody who filled the form; what was stored before there were tests says nothing and means this.
+    #[default]
+    Visitor,
+    /// The operator, by `formctl test`.
+    Test,
+}
+
+impl SentBy {
+    /// Whether nobody needs to be told.
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+    fn is_visitor(&self) -> bool {
+        *self == Self::Visitor
+    }
 }
 
 /// One field with its value.

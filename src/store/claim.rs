@@ -2,11 +2,14 @@
 //!
 //! What is due stands in one partial index, ordered by site, destination and time. A claim walks it by hops, one
 //! look-up a destination, never through the rows of a flood: site after site, beginning behind the one served last, and
-//! within a site the destination that has waited longest. So a flooded site cannot starve another, and a
-//! destination that is at its cap is hopped over.
+//! within a site the destination that was served longest ago, one with no send under way first. So a flooded site cannot starve another, ten
+//! destinations that hang cannot keep a site's places among themselves, and a destination at its cap is hopped over.
 //!
 //! The attempt is counted, and the delivery re-scheduled to the end of the claim, before anything is sent: a
 //! crash at any point costs one attempt and five minutes, and can never make a hot loop.
+
+use std::collections::HashMap;
+use std::sync::Arc;
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 
@@ -18,8 +21,7 @@ use crate::domain::submission::Contents;
 use crate::domain::target::Target;
 use crate::domain::time::Timestamp;
 
-/// What the deliverer is doing already, so that a claim keeps the turns and the caps: at most 10 in a row of
-/// one site while another waits, `per_site` and `per_destination` sends at once.
+/// What the deliverer is doing already, so that a claim keeps the turns and the caps.
 #[derive(Clone, Debug, Default)]
 pub struct Turn {
     /// Sites that must not be served now (disabled, at their cap, or had their turn while others wait).
@@ -28,6 +30,33 @@ pub struct Turn {
     pub skip_destinations: Vec<(String, String)>,
     /// The site served last; the search begins behind it and wraps around.
     pub after_site: Option<String>,
+    /// (site, destination) of each send under way: behind those that have none.
+    pub seated: Vec<(String, String)>,
+    /// When a send of each destination ended last.
+    pub served: Arc<Served>,
+}
+
+/// When a send of each destination ended last, as a number that grows from end to end. What is not in it has never
+/// been served.
+#[derive(Clone, Debug, Default)]
+pub struct Served {
+    /// The last number given.
+    count: u64,
+    /// Site, destination, number.
+    last: HashMap<String, HashMap<String, u64>>,
+}
+
+impl Served {
+    /// Notes that a send has ended.
+    pub fn note(&mut self, site: &str, destination: &str) {
+        self.count += 1;
+        self.last.entry(site.to_owned()).or_default().insert(destination.to_owned(), self.count);
+    }
+
+    /// How long ago that was: less is longer, 0 is never.
+    pub fn rank(&self, site: &str, destination: &str) -> u64 {
+        self.last.get(site).and_then(|last| last.get(destination)).copied().unwrap_or(0)
+    }
 }
 
 /// A delivery that this process may send once, before `until`.
@@ -92,6 +121,22 @@ impl Store {
         }
     }
 
+    /// Takes this delivery, in whoever's turn, when it is due and nobody else has it.
+    pub fn claim_this(&self, id: DeliveryId, token: i64, now: Timestamp) -> Result<Claimed, StoreError> {
+        let folder = self.directory().attachments();
+        self.write(move |db, _| {
+            let mut due =
+                db.prepare_cached("SELECT 1 FROM deliveries WHERE receipt = ?1 AND n = ?2 AND due_at <= ?3")?;
+            if !due.exists(params![id.receipt.as_row(), id.n, now.as_millis()])? {
+                return Ok(Claimed::Nothing);
+            }
+            Ok(match take(db, id, token, now, &folder)? {
+                Taken::Claim(claim) => Claimed::Claim(claim),
+                Taken::Ended => Claimed::Nothing,
+            })
+        })
+    }
+
     /// When the next delivery of a site outside `skip_sites` is due.
     pub fn next_due(&self, skip_sites: &[String]) -> Result<Due, StoreError> {
         self.read(|db| {
@@ -143,6 +188,14 @@ struct Queue {
     receipt: i64,
     /// The delivery's number.
     n: u8,
+}
+
+impl Turn {
+    /// Within a site the least has its turn.
+    fn rank(&self, queue: &Queue) -> (usize, u64, i64) {
+        let sends = self.seated.iter().filter(|(site, d)| *site == queue.site && *d == queue.destination).count();
+        (sends, self.served.rank(&queue.site, &queue.destination), queue.due_at)
+    }
 }
 
 /// A place in the index of what is due: everything up to (site, destination) is behind it.
@@ -213,8 +266,9 @@ fn next_in_turn(db: &Connection, turn: &Turn, now: Timestamp) -> Result<Option<D
     first_site(db, turn, Cursor::start(), Some(after), now)
 }
 
-/// Of the first site behind `cursor` (and not behind `last`) that has something due and may be served: the
-/// delivery that has waited longest among its destinations that may be served.
+/// Of the first site behind `cursor` (and not behind `last`) that has something due and may be served: the first
+/// delivery of the destination that has the fewest sends under way, and of those the one that was served longest ago; of
+/// those never served, the one that has waited longest.
 fn first_site(
     db: &Connection,
     turn: &Turn,
@@ -233,7 +287,7 @@ fn first_site(
             continue;
         }
         let capped = turn.skip_destinations.iter().any(|(s, d)| *s == queue.site && *d == queue.destination);
-        let better = best.as_ref().is_none_or(|best| queue.due_at < best.due_at);
+        let better = best.as_ref().is_none_or(|best| turn.rank(&queue) < turn.rank(best));
         if queue.due_at <= now.as_millis() && !capped && better {
             best = Some(queue);
         }
@@ -275,10 +329,11 @@ fn take(
     let readable: bool = row.get(10)?;
     let (fields, targets): (Option<String>, Option<String>) = (row.get(11)?, row.get(12)?);
     let (true, Some(fields), Some(targets)) = (readable, fields, targets) else {
+        tracing::info!(event = "delivery_ended", delivery = %id, reason = "values_gone", "its values are gone; it is not sent");
         return end(db, id, state, Event::ValuesGone, None);
     };
     let Ok((contents, target)) = read(id, &fields, &targets) else {
-        tracing::error!(delivery = %id, "its stored values cannot be read by this version of formd; it is not sent");
+        tracing::error!(event = "delivery_failed", delivery = %id, reason = "refused", "its stored values cannot be read by this version of formd; it is not sent");
         let refused = Event::Attempted { verdict: Verdict::Refused, attempt, allowed: attempt, now, chance: 0.0 };
         return end(db, id, state, refused, Some("its stored values cannot be read by this version of formd"));
     };

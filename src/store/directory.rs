@@ -12,6 +12,7 @@
 //! attachments/<day>/<receipt>-<n>          what a row names
 //! quarantine/                              files without a row
 //! mail/<delivery>.eml                      file transport
+//! mail/alert.eml                           file transport: the newest alert, which holds no values
 //! formd-before-v<n>.db                     the database as it was before a migration
 //! ```
 
@@ -92,6 +93,13 @@ impl DataDirectory {
     pub fn write_mail(&self, delivery: DeliveryId, bytes: &[u8]) -> Result<(), StoreError> {
         let part = PartFile::create_named(self, &format!("{delivery}-{}.part", std::process::id()))?;
         part.write_over(bytes, &self.mail(delivery))?;
+        disk::sync_folder(&self.mails())
+    }
+
+    /// Writes `bytes` durably under `mail/alert.eml`, over the alert before.
+    pub fn write_alert(&self, bytes: &[u8]) -> Result<(), StoreError> {
+        let part = PartFile::create_named(self, &format!("alert-{}.part", std::process::id()))?;
+        part.write_over(bytes, &self.mails().join("alert.eml"))?;
         disk::sync_folder(&self.mails())
     }
 

@@ -247,7 +247,11 @@ fn end_deliveries(db: &Connection, id: ReceiptId, now: Timestamp) -> Result<Vec<
         let delivery_id = DeliveryId { receipt: id, n: row.get(0)? };
         let state = rows::state(row, 1)?;
         // What has ended stays as it ended.
-        let columns = StateColumns::from(delivery::next(state, Event::ValuesGone).unwrap_or(state));
+        let next = delivery::next(state, Event::ValuesGone).unwrap_or(state);
+        if next != state {
+            tracing::info!(event = "delivery_ended", delivery = %delivery_id, reason = "values_gone", "its values were erased");
+        }
+        let columns = StateColumns::from(next);
         db.prepare_cached(
             "UPDATE deliveries SET state = ?3, reason = ?4, due_at = ?5, held = ?6, claim = NULL, note = NULL, acked = 1
              WHERE receipt = ?1 AND n = ?2",

@@ -5,6 +5,8 @@
 //! | `config_hash` | hash of the configuration in force, 64 hex digits | the daemon, at start and reload |
 //! | `last_sweep_at` | RFC 3339 | every sweep that ended |
 //! | `limiter_failures` | a count since the daemon's start | the daemon |
+//! | `alert_tried_at` | RFC 3339, written before an alert is sent | the alert |
+//! | `alerted_at` | RFC 3339, the last alert that was taken | the alert |
 //! | `opened_at` | RFC 3339 | the daemon's start: the probe that a transaction can be committed |
 
 use rusqlite::{Connection, OptionalExtension as _, params};
@@ -43,7 +45,7 @@ impl Store {
 }
 
 /// Reads one fact.
-fn read(db: &Connection, name: &str) -> Result<Option<String>, StoreError> {
+pub(super) fn read(db: &Connection, name: &str) -> Result<Option<String>, StoreError> {
     let mut find = db.prepare_cached("SELECT value FROM facts WHERE name = ?1")?;
     Ok(find.query_row([name], |row| row.get(0)).optional()?)
 }

@@ -44,6 +44,7 @@
 //! thread (the writer) and, inside the pool, those of `r2d2`; replies and errors are values, nothing is retried
 //! behind the caller's back.
 
+mod alerts;
 mod claim;
 mod deliveries;
 mod directory;
@@ -73,7 +74,8 @@ mod writer;
 #[cfg(test)]
 mod tests;
 
-pub use claim::{Claim, Claimed, Due, Turn};
+pub use alerts::{AlertTimes, Begun, Failure, Failures, Tally};
+pub use claim::{Claim, Claimed, Due, Served, Turn};
 pub use deliveries::{NewAttempt, Settled};
 pub use directory::DataDirectory;
 pub use erase::Erased;

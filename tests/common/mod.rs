@@ -5,11 +5,13 @@
 
 pub mod client;
 pub mod clients;
+pub mod machine;
 pub mod mailpeer;
 pub mod nginx;
 pub mod peers;
 pub mod probes;
 pub mod process;
+pub mod stops;
 
 use std::fs;
 use std::net::SocketAddr;

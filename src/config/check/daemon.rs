@@ -11,7 +11,7 @@ use super::super::table::{Sheet, Table};
 use super::super::value::Value;
 use super::super::{Daemon, DeliverySettings, Listen, LogFormat, SweepSettings};
 use super::secret::Secrets;
-use super::{limits, mail, url};
+use super::{alert, limits, mail, url};
 use crate::domain::bounds::Bounds;
 use crate::domain::time::Span;
 
@@ -28,6 +28,7 @@ pub(super) fn defaults() -> Daemon {
         public_url: None,
         trusted_proxies: ["127.0.0.0/8", "::1/128"].into_iter().filter_map(loopback).collect(),
         mail: None,
+        alert: None,
         delivery: DeliverySettings { attempts: 5, workers: 8, enabled: true },
         sweep: SweepSettings { part_age: Span::from_hours(2), orphan_age: Span::from_hours(2), quarantine_days: 7 },
         bounds: Bounds::default(),
@@ -64,6 +65,7 @@ pub(super) fn check(sheet: &Sheet<'_>, file: &TextFile, base: &Path, secrets: &S
     if let Some(section) = table.section("limits") {
         daemon.bounds = limits::check(section);
     }
+    daemon.alert = table.section("alert").and_then(|section| alert::check(section, secrets, file));
     let section = table.section("sweep");
     daemon.sweep = sweep(section, daemon.sweep, &daemon.bounds);
     table.finish();

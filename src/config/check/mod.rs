@@ -1,10 +1,11 @@
 //! Files in, [`Config`] out, or every mistake of every file at once.
 //!
 //! Each file is read to its end whatever it holds: where a value is wrong its default stands in, so that later rules
-//! still have something to look at, and the run as a whole fails. One file a part: [`daemon`], [`limits`] and [`mail`]
-//! read `formd.toml`; [`site`], [`texts`], [`destination`], [`webhook`], [`form`], [`response`] and [`field`] a site's file; [`secret`] and [`url`] know what
+//! still have something to look at, and the run as a whole fails. One file a part: [`daemon`], [`limits`], [`mail`] and
+//! [`alert`] read `formd.toml`; [`site`], [`texts`], [`destination`], [`webhook`], [`form`], [`response`] and [`field`] a site's file; [`secret`] and [`url`] know what
 //! secrets and addresses may be.
 
+mod alert;
 mod daemon;
 mod destination;
 mod field;

@@ -28,15 +28,6 @@ const LENGTH: RangeInclusive<usize> = 16..=256;
 /// The permission bit by which every user of the machine may read a file.
 const OTHERS_READ: u32 = 0o004;
 
-/// Whether there must be a secret.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Need {
-    /// Its lack is a mistake.
-    Obligatory,
-    /// There may be none.
-    Optional,
-}
-
 /// What a table says of one secret.
 pub(super) enum Given<'d> {
     /// Nothing.
@@ -57,6 +48,39 @@ impl TextFile {
             );
         }
     }
+}
+
+/// What a table says of a secret that signs.
+enum Key<'d> {
+    /// Nothing.
+    Nothing,
+    /// A mistake, which is noted.
+    Wrong,
+    /// This secret, and the value that gave it.
+    Secret(Value<'d>, Secret),
+}
+
+impl<'d> Key<'d> {
+    /// The secret of `given`, long enough and with a key that Standard Webhooks finds in it.
+    fn of(given: Given<'d>) -> Self {
+        match given {
+            Given::Nothing => Self::Nothing,
+            Given::Wrong => Self::Wrong,
+            Given::Text(value, text) => {
+                let secret = sized(&value, text).and_then(|secret| keyed(&value, secret));
+                secret.map_or(Self::Wrong, |secret| Self::Secret(value, secret))
+            }
+        }
+    }
+}
+
+/// Whether there must be a secret.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Need {
+    /// Its lack is a mistake.
+    Obligatory,
+    /// There may be none.
+    Optional,
 }
 
 /// Where secrets are looked up, and which were used.
@@ -91,25 +115,25 @@ impl<'a> Secrets<'a> {
     /// What signs a webhook's bodies: `secret` or `secret_file` of `table`, which stands in `file`, and while receivers
     /// change over the one before. `None` after a mistake, or where there need not be one and is none.
     pub(super) fn signing(&self, table: &mut Table<'_>, file: &TextFile, need: Need) -> Option<Signing> {
-        let current = self.given(table, file, "secret", "secret_file");
-        let previous = self.given(table, file, "previous_secret", "previous_secret_file");
-        match (keyed(current), keyed(previous)) {
-            (Keyed::Secret(_, secret), Keyed::Nothing) => return Some(Signing { secret, previous: None }),
-            (Keyed::Secret(_, secret), Keyed::Secret(_, previous)) if secret != previous => {
+        let current = Key::of(self.given(table, file, "secret", "secret_file"));
+        let previous = Key::of(self.given(table, file, "previous_secret", "previous_secret_file"));
+        match (current, previous) {
+            (Key::Secret(_, secret), Key::Nothing) => return Some(Signing { secret, previous: None }),
+            (Key::Secret(_, secret), Key::Secret(_, previous)) if secret != previous => {
                 return Some(Signing { secret, previous: Some(previous) });
             }
-            (Keyed::Secret(..), Keyed::Secret(value, _)) => {
+            (Key::Secret(..), Key::Secret(value, _)) => {
                 value.wrong("the previous secret is the current one", "make a new one for `secret_file`");
             }
-            (Keyed::Nothing, Keyed::Secret(value, _)) => {
+            (Key::Nothing, Key::Secret(value, _)) => {
                 let remedy = "name the current secret beside it, or take the previous one as `secret_file`";
                 value.misplaced(format!("{} stands without a current secret", quoted(value.key)), remedy);
             }
-            (Keyed::Nothing, _) if need == Need::Obligatory => {
+            (Key::Nothing, _) if need == Need::Obligatory => {
                 let remedy = "name the file of a secret of 16 to 256 characters: `secret_file = \"NAME\"`";
                 table.missing("secret", remedy);
             }
-            (Keyed::Nothing | Keyed::Wrong, _) | (_, Keyed::Wrong) => {}
+            (Key::Nothing | Key::Wrong, _) | (_, Key::Wrong) => {}
         }
         None
     }
@@ -188,32 +212,16 @@ impl<'a> Secrets<'a> {
     }
 }
 
-/// A secret that signs, as far as one was given.
-enum Keyed<'d> {
-    /// None.
-    Nothing,
-    /// A mistake, which is noted.
-    Wrong,
-    /// This secret, and the value that gave it.
-    Secret(Value<'d>, Secret),
-}
-
-/// What was given as a secret in which Standard Webhooks finds a key.
-fn keyed(given: Given<'_>) -> Keyed<'_> {
-    let (value, text) = match given {
-        Given::Nothing => return Keyed::Nothing,
-        Given::Wrong => return Keyed::Wrong,
-        Given::Text(value, text) => (value, text),
-    };
-    let Some(secret) = sized(&value, text) else { return Keyed::Wrong };
+/// A secret that Standard Webhooks finds a key in.
+fn keyed(value: &Value<'_>, secret: Secret) -> Option<Secret> {
     if signing::key(secret.reveal()).is_err() {
         value.wrong(
             "the secret begins with `whsec_`, and what follows is no base64",
             "copy it whole, with the `=` at its end, or take a text that does not begin with `whsec_`",
         );
-        return Keyed::Wrong;
+        return None;
     }
-    Keyed::Secret(value, secret)
+    Some(secret)
 }
 
 /// A secret that is long enough to be one.

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use serde_json::Value as Json;
 
-use super::super::sample;
+use super::super::{mail_text, sample};
 use super::*;
 use crate::domain::submission::{KeptField, Role, Value};
 use crate::domain::target::Disclosure;
@@ -136,6 +136,14 @@ fn what_is_too_long_is_cut_from_its_end_and_says_where_the_rest_is() {
         );
         assert!(text.ends_with('Z') || text.ends_with("Z\n```"), "{word}");
     }
+}
+
+#[test]
+fn a_test_says_that_it_is_one() {
+    let mut claim = claim();
+    claim.contents.sent_by = crate::domain::submission::SentBy::Test;
+    let text = json(telegram(), URL, &claim)["text"].as_str().unwrap().to_owned();
+    assert!(text.starts_with(mail_text::TEST_SUBJECT), "{text}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! The words that every chat shows, and how they are written and cut for one service.
 
-use super::super::mail_text::{self, Files, header_line};
+use super::super::mail_text::{self, Files, TEST_SUBJECT, header_line};
+use crate::domain::submission::SentBy;
 use crate::store::Claim;
 
 /// Parts an `@` from the name behind it: no width, no line break.
@@ -27,10 +28,14 @@ impl Text {
     pub fn of(title: Option<&str>, claim: &Claim) -> Self {
         let form = format!("{}/{}", claim.site, claim.form);
         let title = first(&header_line(title.unwrap_or(&form)), TITLE);
+        let mark = match claim.contents.sent_by {
+            SentBy::Visitor => "",
+            SentBy::Test => TEST_SUBJECT,
+        };
         let page = mail_text::page(claim).map(|page| format!(", page {}", first(&page, PAGE))).unwrap_or_default();
         let (receipt, arrived) = (claim.id.receipt, claim.received_at);
         Self {
-            title: parted(&format!("New form submission: {title}")),
+            title: parted(&format!("{mark}New form submission: {title}")),
             facts: parted(mail_text::facts(claim, Files::Named).trim_end_matches('\n')),
             rest: format!("... the rest: formctl show {receipt}"),
             last: parted(&format!("Receipt {receipt}{page}, received {arrived}")),

@@ -1,11 +1,9 @@
 //! Mails as they leave, read back by an independent parser.
 
 use mail_parser::{Address as Parsed, MessageParser, MimeHeaders};
-use proptest::prelude::*;
 
 use super::super::sample;
 use super::*;
-use crate::domain::submission::{Contents, KeptField};
 use crate::store::AttachmentRow;
 
 /// The mail of `claim` with its files where the target attaches them.
@@ -167,70 +165,4 @@ fn hostile_names_of_the_operators_own_are_cleaned_before_lettre_sees_them() {
     assert!(text.contains("\r\nSubject: New form submission: Q X: y - "), "{text}");
 }
 
-/// Texts a hostile visitor might send.
-fn hostile() -> impl Strategy<Value = String> {
-    prop_oneof![
-        "\\PC{0,40}",
-        "([a-z:]|\\r|\\n|\\r\\n|\\x0b|\\x0c|\\x1b|\\x00|\u{85}|\u{2028}|\u{2029}|\u{202e}|\t| |\\.|=|-|Bcc: a@b.cc|\\{\\{name\\}\\}|\"|\\\\|ж){0,30}",
-        proptest::collection::vec(any::<char>(), 0..60).prop_map(|chars| chars.into_iter().collect()),
-    ]
-}
-
-/// A value of any kind.
-fn value() -> impl Strategy<Value = Value> {
-    prop_oneof![
-        hostile().prop_map(Value::Text),
-        any::<bool>().prop_map(Value::Bool),
-        proptest::collection::vec(hostile(), 0..4).prop_map(Value::List),
-    ]
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
-
-    #[test]
-    fn no_value_label_or_name_makes_a_header_or_forges_a_line(
-        fields in proptest::collection::vec((hostile(), hostile(), value()), 0..6),
-        title in proptest::option::of(hostile()), file in hostile(), page in proptest::option::of(hostile()), subject in proptest::option::of(Just("{{f0}} {{@page}}".to_owned())),
-    ) {
-        let count = fields.len();
-        let mut claim = claim_with(|target| (target.title, target.subject) = (title, subject));
-        claim.contents = Contents {
-            fields: fields.into_iter().enumerate().map(|(n, (_, label, value))| KeptField { name: format!("f{n}"), label: format!("L{n}{label}"), role: Role::Plain, value }).collect(),
-            consent: None,
-        };
-        claim.attachments[0].name = file;
-        claim.page = page;
-        let bytes = composed(&claim);
-        prop_assert!(bytes.is_ascii());
-        let wire = String::from_utf8(bytes.clone()).unwrap();
-        prop_assert_eq!(wire.matches('\n').count(), wire.matches("\r\n").count());
-        prop_assert_eq!(wire.matches('\r').count(), wire.matches("\r\n").count());
-        let mail = MessageParser::default().parse(&bytes).unwrap();
-        let names: Vec<&str> = mail.headers().iter().map(|header| header.name.as_str()).collect();
-        prop_assert_eq!(names, ["From", "To", "Subject", "Date", "Message-ID", "Auto-Submitted", "MIME-Version", "Content-Type", "Content-Transfer-Encoding"]);
-        let text = mail.body_text(0).unwrap().replace("\r\n", "\n");
-        let starts: Vec<&str> = text.split(|c| "\n\r\u{b}\u{c}\u{1c}\u{1d}\u{1e}\u{85}\u{2028}\u{2029}".contains(c)).filter(|line| !line.starts_with("  ") && !line.is_empty()).collect();
-        prop_assert_eq!(starts.len(), count + 2, "{:?}", text);
-        for (n, line) in starts.iter().take(count).enumerate() {
-            prop_assert!(line.starts_with(&format!("L{n}")), "{:?}", line);
-        }
-        prop_assert!(starts[count].starts_with("Attachment: "));
-        prop_assert!(starts[count + 1].starts_with("Receipt "));
-    }
-
-    #[test]
-    fn no_file_name_makes_a_header(name in hostile()) {
-        let folder = tempfile::tempdir().unwrap();
-        let row = AttachmentRow { path: folder.path().join("x"), ..sample::attachment(1, "file", &name, b"%PDF") };
-        std::fs::write(&row.path, b"%PDF").unwrap();
-        let claim = Claim { attachments: vec![row], ..claim_with(|target| target.attach_files = true) };
-        let bytes = composed(&claim);
-        let mail = MessageParser::default().parse(&bytes).unwrap();
-        let part = mail.attachment(0).unwrap();
-        prop_assert_eq!(part.headers().len(), 3);
-        prop_assert_eq!(part.contents(), b"%PDF");
-        let (expected, read) = (mail_text::header_line(&name), part.attachment_name().unwrap_or_default());
-        prop_assert_eq!(read, expected);
-    }
-}
+mod hostile;

@@ -7,7 +7,7 @@ use crate::domain::submission::{Contents, KeptField, Role};
 /// The standard text of a submission of these fields alone.
 fn standard_of(fields: Vec<KeptField>) -> String {
     let claim = Claim {
-        contents: Contents { fields, consent: Some(false) },
+        contents: Contents { fields, consent: Some(false), ..Contents::default() },
         attachments: Vec::new(),
         page: None,
         ..sample::email_claim()

@@ -156,7 +156,7 @@ impl Findings {
         }
         let ticked = |name: &String| self.fields.iter().any(|f| &f.name == name && f.value == Value::Bool(true));
         let consent = form.consent.as_ref().map(ticked);
-        Ok(Submission { contents: Contents { fields: self.fields, consent }, files: self.files })
+        Ok(Submission { contents: Contents { fields: self.fields, consent, ..Contents::default() }, files: self.files })
     }
 }
 

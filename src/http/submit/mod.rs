@@ -43,6 +43,7 @@ use crate::domain::quota::Quota;
 use crate::domain::receipt::Outcome;
 use crate::domain::shared_path::SharedPath;
 use crate::domain::signature::Signature;
+use crate::domain::submission::SentBy;
 use crate::domain::text::Language;
 use crate::domain::time::Span;
 use crate::intake::{Arrival, Published};
@@ -315,6 +316,7 @@ impl Course<'_> {
             key: key.clone(),
             client: self.visit.client.to_string(),
             language: self.visit.ask.texts.language(),
+            sent_by: SentBy::Visitor,
             draft,
             parts,
         };

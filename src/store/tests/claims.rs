@@ -1,5 +1,7 @@
 //! Contract 10.1, 10.3, 10.4, 10.8: claims, turns, settling, sending again.
 
+use std::sync::Arc;
+
 use super::*;
 use crate::domain::delivery::{IllegalStep, Reason};
 
@@ -78,6 +80,25 @@ fn sites_take_turns_and_what_is_capped_is_hopped_over() {
     assert_eq!(world.store.next_due(&turn.skip_sites).unwrap(), Due::At(world.later(Span::from_minutes(5))));
     assert_eq!(world.store.next_due(&[]).unwrap(), Due::At(world.now));
     assert_eq!(pick(&Turn { after_site: Some("b".to_owned()), ..Turn::default() }, 6), found("b", "x"));
+}
+
+#[test]
+fn within_a_site_the_idle_destination_that_was_served_longest_ago_has_its_turn() {
+    let world = World::new();
+    let waiting: [(u8, &[&str]); 5] =
+        [(10, &["hangs"]), (20, &["hangs"]), (30, &["slow"]), (40, &["well"]), (50, &["new"])];
+    for (number, destinations) in waiting {
+        world.stored(&Wish { number: number.into(), key: Some(number), destinations, ..Wish::default() });
+    }
+    let mut served = Served::default();
+    for destination in ["well", "slow", "hangs"] {
+        served.note("acme", destination);
+    }
+    let seated = vec![("acme".to_owned(), "well".to_owned())];
+    let turn = Turn { seated, served: Arc::new(served), ..Turn::default() };
+    let order: Vec<String> =
+        (1..=5).map(|token| claim(&world.store, &turn, token, world.now).unwrap().destination).collect();
+    assert_eq!(order, ["new", "slow", "hangs", "hangs", "well"]);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The store against a real directory and a real database file.
 
+mod alerting;
 mod claims;
 mod crash;
 mod erasure;
@@ -229,7 +230,7 @@ fn contents(text: &str) -> Contents {
         role: Role::Plain,
         value: Value::Text(value.to_owned()),
     };
-    Contents { fields: vec![field("name", text), field("message", &text.repeat(400))], consent: None }
+    Contents { fields: vec![field("name", text), field("message", &text.repeat(400))], ..Contents::default() }
 }
 
 fn target(address: &str) -> Target {

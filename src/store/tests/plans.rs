@@ -23,6 +23,7 @@ fn no_frequent_question_scans_a_table() {
         ("clients to forget", sweep::FORGET_SQL),
         ("oldest waiting", numbers::OLDEST_SQL),
         ("failed", numbers::FAILED_SQL),
+        ("failed and not alerted", alerts::FAILURES_SQL),
         ("spam held", numbers::SPAM_SQL),
         ("what is outstanding", outstanding::OUTSTANDING_SQL),
         ("what waits in a state", outstanding::WAITING_SQL),
