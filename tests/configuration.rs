@@ -20,6 +20,7 @@ use std::path::Path;
 use common::write_private;
 use formd::harness::{self, Clock, Timestamp};
 
+const CHATS: &str = include_str!("../docs/chat.md");
 const MANUAL: &str = include_str!("../docs/configuration.md");
 
 /// Writes the manual's example into `folder`: each block begins with the name of its file.
@@ -50,6 +51,31 @@ fn the_example_is_valid() {
     lay_out(folder.path());
     let (code, said) = check(folder.path(), &[]);
     assert_eq!(code, 0, "{said}");
+}
+
+#[test]
+fn every_destination_of_the_manual_on_chats_is_valid() {
+    let folder = tempfile::tempdir().unwrap();
+    lay_out(folder.path());
+    for (name, address) in [
+        ("slack", "https://hooks.slack.com/services/T0/B0/x"),
+        ("discord", "https://discord.com/api/webhooks/1/x"),
+        ("telegram", "https://api.telegram.org/bot1:x/sendMessage"),
+        ("mattermost", "https://chat.example.com/hooks/x"),
+        ("matrix", "https://m.example/_matrix/client/v3/rooms/!r:m.example/send/m.room.message?access_token=x"),
+        ("ntfy", "https://ntfy.sh/acme"),
+        ("make", "https://hook.eu1.make.example/x"),
+        ("tickets", "https://tickets.example/x"),
+    ] {
+        write_private(&folder.path().join("secrets").join(name), &format!("{address}\n"));
+    }
+    let blocks: Vec<&str> = CHATS.split("```toml\n").skip(1).map(|block| block.split_once("```").unwrap().0).collect();
+    assert_eq!(blocks.len(), 9);
+    for block in blocks {
+        write_private(&folder.path().join("sites/acme.toml"), &format!("{block}\n[form.a]\n"));
+        let (code, said) = check(folder.path(), &[]);
+        assert_eq!(code, 0, "{block}{said}");
+    }
 }
 
 #[test]

@@ -20,7 +20,7 @@ use crate::store::Claim;
 /// What an empty answer looks like.
 const EMPTY: &str = "—";
 /// What the subject of a test begins with.
-const TEST_SUBJECT: &str = "[test] ";
+pub const TEST_SUBJECT: &str = "[test] ";
 /// What the text of a test begins with.
 const TEST_TEXT: &str = "This is a test, sent by `formctl test`: no visitor filled the form.\n\n";
 /// Longest subject, in characters; a header line of a mail ends at 998 bytes.
@@ -85,6 +85,19 @@ pub fn own_layout(filled: &str) -> String {
 
 /// The standard text.
 fn standard(claim: &Claim, files: Files) -> String {
+    let page = page(claim);
+    format!(
+        "{}Receipt {}, page {}, locale {}, received {}\n",
+        facts(claim, files),
+        claim.id.receipt,
+        page.as_deref().unwrap_or(EMPTY),
+        claim.locale,
+        claim.received_at
+    )
+}
+
+/// What the visitor gave: one line for each field, the consent, each file.
+pub fn facts(claim: &Claim, files: Files) -> String {
     let mut text = String::new();
     for field in &claim.contents.fields {
         let shown = shown(&field.value);
@@ -100,14 +113,12 @@ fn standard(claim: &Claim, files: Files) -> String {
         };
         push_line(&mut text, "Attachment", &format!("{} ({}{left_out})", label(&row.name), size(row.size)));
     }
-    let page = claim.page.as_deref().map(label).filter(|page| !page.is_empty());
-    format!(
-        "{text}Receipt {}, page {}, locale {}, received {}\n",
-        claim.id.receipt,
-        page.as_deref().unwrap_or(EMPTY),
-        claim.locale,
-        claim.received_at
-    )
+    text
+}
+
+/// The page of the receipt as one line.
+pub fn page(claim: &Claim) -> Option<String> {
+    claim.page.as_deref().map(label).filter(|page| !page.is_empty())
 }
 
 /// Adds `label: value`, further lines of the value indented by two blanks.
@@ -130,7 +141,7 @@ fn shown(value: &Value) -> String {
 }
 
 /// What fills a template's place. A field that was not sent is empty, a file field its files' names.
-fn filled(name: &Name, claim: &Claim) -> String {
+pub fn filled(name: &Name, claim: &Claim) -> String {
     match name {
         Name::Receipt => claim.id.receipt.to_string(),
         Name::Form => claim.form.clone(),

@@ -39,6 +39,7 @@
 mod alert;
 mod attempt;
 mod board;
+mod chat;
 mod confirmation_text;
 pub mod lifecycle;
 mod mail;

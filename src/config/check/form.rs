@@ -78,8 +78,10 @@ pub(super) fn check(
     let signature = table.take("signature_secret_file").and_then(|value| ground.secrets.of_signature(&value));
     let mut destinations = destinations(&mut table, around);
     for destination in &mut destinations {
-        if let Target::Email(mail) = &mut destination.target {
-            mail.title.clone_from(&title);
+        match &mut destination.target {
+            Target::Email(mail) => mail.title.clone_from(&title),
+            Target::Webhook(hook) => hook.title.clone_from(&title),
+            Target::Confirmation(_) => {}
         }
     }
     let success_url = table.take("success_url").and_then(|value| {

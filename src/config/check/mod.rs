@@ -2,7 +2,8 @@
 //!
 //! Each file is read to its end whatever it holds: where a value is wrong its default stands in, so that later rules
 //! still have something to look at, and the run as a whole fails. One file a part: [`daemon`], [`limits`], [`mail`] and
-//! [`alert`] read `formd.toml`; [`site`], [`texts`], [`destination`], [`form`], [`confirmation`], [`response`] and [`field`] a
+//! [`alert`] read `formd.toml`; [`site`], [`texts`], [`destination`],
+//! [`webhook`], [`form`], [`confirmation`], [`response`] and [`field`] a
 //! site's file; [`secret`] and [`url`] know what secrets and addresses may be.
 
 mod alert;
@@ -19,6 +20,7 @@ mod shared_path;
 mod site;
 mod texts;
 mod url;
+mod webhook;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
