@@ -253,7 +253,9 @@ fn an_alert_by_webhook_is_signed_like_a_submission() {
     assert_eq!(call.header("webhook-id"), id);
     let keyed = |parts: &[&[u8]]| {
         let mut mac = Hmac::<Sha256>::new_from_slice(ALERT_SECRET.as_bytes()).unwrap();
-        parts.iter().for_each(|part| mac.update(part));
+        for part in parts {
+            mac.update(part);
+        }
         mac.finalize().into_bytes().to_vec()
     };
     let hex = keyed(&[&call.body]).iter().fold(String::new(), |all, b| all + &format!("{b:02x}"));
