@@ -26,7 +26,7 @@ use tokio::sync::{oneshot, watch};
 
 use crate::clock::Clock;
 use crate::config::{Config, Current, Listen, Problems, Source, locate};
-use crate::delivery::{Deliverer, Handle};
+use crate::delivery::{Deliverer, Handle, Standing};
 use crate::http::{self, Listener, Shared};
 use crate::store::{Moved, OpenError, Store, StoreError, Throttle};
 use crate::sweep::{self, Mode};
@@ -122,7 +122,7 @@ pub fn start(config: Config, clock: Clock) -> Result<Running, Ended> {
         Shared::new(store.clone(), current.clone(), clock.clone(), throttle.clone()).map_err(Ended::failure)?;
     let (stop, stopped) = watch::channel(false);
     let server = runtime.spawn(http::serve(listener, shared, stopped));
-    let deliverer = Deliverer::new(store.clone(), current.clone(), clock.clone());
+    let deliverer = Deliverer::new(store.clone(), current.clone(), clock.clone(), Standing::InForce);
     apply_to_waiting(&deliverer);
     let deliveries =
         if daemon.delivery.enabled { Some(deliverer.clone().run().map_err(Ended::failure)?) } else { None };
