@@ -29,6 +29,8 @@ The daemon does this by itself unless the configuration says `[delivery] enabled
 attempt a line, then how many; what was not accepted stands in the queue again with its next time. With \
 `enabled = false` the alert of failed deliveries (`[alert]`) leaves at the end of a run.
 
+A failure for good is a line of the log as well, on standard error: cron mails it.
+
 Exit code 0 says that the queue was run, not that every peer accepted: see the lines, or `formctl status`.")]
 pub struct Args {
     /// One JSON object a delivery.

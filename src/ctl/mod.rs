@@ -204,8 +204,8 @@ fn carry_out(cli: &Cli, clock: &Clock, out: &mut Output<'_>, privilege: Privileg
         Command::Resend(args) => resend::run(args, &installation(), now, out),
         Command::Erase(args) => erase::run(args, &installation(), now, out),
         Command::Sweep(args) => sweep::run(args, &installation(), now, out),
-        Command::Deliver(args) => deliver::run(args, &installation(), clock, out),
-        Command::Test(args) => trial::run(args, &installation(), clock, out),
+        Command::Deliver(args) => deliver::run(args, &logging(installation(), privilege), clock, out),
+        Command::Test(args) => trial::run(args, &logging(installation(), privilege), clock, out),
         Command::Status(args) => status::run(args, &installation(), now, out),
         Command::Check(args) => {
             let file = cli.config.as_deref();
@@ -218,6 +218,15 @@ fn carry_out(cli: &Cli, clock: &Clock, out: &mut Output<'_>, privilege: Privileg
         Command::Reload(_) => reload::run(&installation(), out),
         Command::Completions(args) => completions::run(args, Cli::command(), out),
     }
+}
+
+/// What sends here, where the daemon may not, logs here what its operator has to hear of: failures for good, by the same
+/// events and in the same form, on standard error.
+fn logging(installation: Installation, privilege: Privilege) -> Installation {
+    if let (Privilege::Switch, Ok(config)) = (privilege, installation.declared()) {
+        crate::log::start(config.daemon.log, tracing::Level::WARN);
+    }
+    installation
 }
 
 #[cfg(test)]
