@@ -179,6 +179,14 @@ fn a_run_by_hand_logs_a_failure_for_good_as_the_daemon_does() {
 }
 
 #[test]
+fn a_monitoring_plugin_without_its_files_says_unknown_where_monitoring_reads_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let ran = ctl(&folder.path().join("none.toml"), &["status", "--check"]);
+    assert_eq!(ran.status.code(), Some(3), "{ran:?}");
+    assert!(String::from_utf8_lossy(&ran.stdout).starts_with("FORMD UNKNOWN - "), "{ran:?}");
+}
+
+#[test]
 fn a_log_that_cannot_be_written_costs_no_answer() {
     let folder = tempfile::tempdir().unwrap();
     let config = write_config(folder.path(), "");

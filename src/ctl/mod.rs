@@ -157,7 +157,12 @@ fn switched(
     if privilege == Privilege::Keep || !cli.command.opens_data_directory() {
         return Ok(None);
     }
-    let owner = installation::data_dir_unchecked(cli.config.as_deref()).and_then(|path| owner::to_become(&path));
+    let place = installation::data_dir_unchecked(cli.config.as_deref());
+    if let (Command::Status(_), Err(_)) = (&cli.command, &place) {
+        // It opens nothing then, and has its own words for it on standard output.
+        return Ok(None);
+    }
+    let owner = place.and_then(|path| owner::to_become(&path));
     let Some(owner) = owner.map_err(|error| cli.command.blame(error))? else { return Ok(None) };
     match &cli.command {
         Command::Attachment(args) if args.writes_a_file() => {
