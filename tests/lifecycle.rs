@@ -366,6 +366,32 @@ fn a_failure_is_critical_until_it_is_acknowledged_and_stays_readable_after() {
 }
 
 #[test]
+fn what_was_held_as_spam_goes_when_its_receipt_is_released() {
+    let world = World::new();
+    let receipt = world.post(&submission(), None).receipt();
+    let other = world.post(&submission().field("extra", "1"), None).receipt();
+    let refused = world.ctl(&["release", &receipt]);
+    assert_eq!((refused.code, refused.stderr.contains("not held as spam")), (1, true), "{refused:?}");
+    let held = "UPDATE deliveries SET held = 'spam', due_at = NULL; UPDATE receipts SET spam = 1";
+    database(&world).execute_batch(held).unwrap();
+    assert_eq!(world.deliver(), 0);
+    assert_eq!(world.ctl(&["release", &receipt, "--trust"]).code, 1);
+    assert_eq!(world.ctl(&["release", &receipt[..7]]).code, 3, "more than one receipt begins so");
+    assert_eq!(world.show(&receipt)["spam"], true);
+
+    assert_eq!(world.ctl(&["release", &receipt]).ok(), format!("{receipt}: released, 2 deliveries due now\n"));
+    assert_eq!(world.show(&receipt)["spam"], false);
+    assert_eq!(world.deliver(), 2, "the other one stays held");
+    assert_eq!(world.states(&receipt), ["email delivered 1", "webhook delivered 1"]);
+    assert_eq!(world.ctl(&["release", &receipt]).code, 1, "once");
+
+    let _ = world.ctl(&["erase", &other, "--yes"]).ok();
+    let gone = world.ctl(&["release", &other]);
+    assert_eq!((gone.code, gone.stderr.contains("values_gone")), (1, true), "{gone:?}");
+    assert_eq!(world.ctl(&["release", "zzzz"]).code, 3);
+}
+
+#[test]
 fn what_a_restore_held_goes_when_it_is_released() {
     let world = World::new();
     let receipt = world.post(&submission(), None).receipt();

@@ -16,6 +16,7 @@ mod deliver;
 mod deliveries;
 mod erase;
 mod foresight;
+mod import;
 mod installation;
 mod list;
 mod lookup;
@@ -24,6 +25,7 @@ mod outcome;
 mod owner;
 mod print;
 mod receipt;
+mod release;
 mod reload;
 mod resend;
 #[cfg(test)]
@@ -85,12 +87,16 @@ enum Command {
     Deliveries(deliveries::Args),
     /// Send a delivery again.
     Resend(resend::Args),
+    /// Send what was held as spam.
+    Release(release::Args),
     /// Erase values for good; the receipt stays.
     Erase(erase::Args),
     /// Erase what expired and clear what was left behind.
     Sweep(sweep::Args),
     /// Send what is due now and end: one run of the queue.
     Deliver(deliver::Args),
+    /// Take over what another form service had accepted.
+    Import(import::Args),
     /// Send a test through a form and say what became of it.
     Test(trial::Args),
     /// Say whether all is well.
@@ -168,6 +174,7 @@ fn switched(
         Command::Attachment(args) if args.writes_a_file() => {
             attachment::run_for_root(args, owner, cli.config.as_deref(), out).map(|exit| Some(exit.code()))
         }
+        Command::Import(args) => import::run_for_root(args, owner, cli.config.as_deref()).map(Some),
         _ => owner.run_again(args.get(1..).unwrap_or_default()).map(Some),
     }
 }
@@ -186,9 +193,11 @@ impl Command {
             | Self::Attachment(_)
             | Self::Deliveries(_)
             | Self::Resend(_)
+            | Self::Release(_)
             | Self::Erase(_)
             | Self::Sweep(_)
             | Self::Deliver(_)
+            | Self::Import(_)
             | Self::Test(_)
             | Self::Status(_)
             | Self::Reload(_) => true,
@@ -207,9 +216,11 @@ fn carry_out(cli: &Cli, clock: &Clock, out: &mut Output<'_>, privilege: Privileg
         Command::Attachment(args) => attachment::run(args, &installation(), now, out),
         Command::Deliveries(args) => deliveries::run(args, &installation(), now, out),
         Command::Resend(args) => resend::run(args, &installation(), now, out),
+        Command::Release(args) => release::run(args, &installation(), now, out),
         Command::Erase(args) => erase::run(args, &installation(), now, out),
         Command::Sweep(args) => sweep::run(args, &installation(), now, out),
         Command::Deliver(args) => deliver::run(args, &logging(installation(), privilege), clock, out),
+        Command::Import(args) => import::run(args, &installation(), clock, out),
         Command::Test(args) => trial::run(args, &logging(installation(), privilege), clock, out),
         Command::Status(args) => status::run(args, &installation(), now, out),
         Command::Check(args) => {
@@ -252,9 +263,11 @@ mod tests {
             "attachment",
             "deliveries",
             "resend",
+            "release",
             "erase",
             "sweep",
             "deliver",
+            "import",
             "test",
             "status",
             "check",
@@ -288,6 +301,10 @@ mod tests {
             &["status", "--json", "--check"],
             &["status", "--warn-free", "many"],
             &["test"],
+            &["release"],
+            &["import", "export.csv"],
+            &["import", "export.csv", "--from", "netlify"],
+            &["import", "export.csv", "--from", "basin", "--form", "acme/quote"],
             &["test", "acme/quote", "--set", "name"],
             &["completions", "cmd.exe"],
         ] {
