@@ -15,11 +15,13 @@ mod completions;
 mod deliver;
 mod deliveries;
 mod erase;
+mod export;
 mod foresight;
 mod installation;
 mod list;
 mod lookup;
 mod moment;
+mod newfile;
 mod outcome;
 mod owner;
 mod print;
@@ -87,6 +89,8 @@ enum Command {
     Resend(resend::Args),
     /// Erase values for good; the receipt stays.
     Erase(erase::Args),
+    /// Copy all kept values out: CSV, JSON Lines, or a ZIP with the files.
+    Export(export::Args),
     /// Erase what expired and clear what was left behind.
     Sweep(sweep::Args),
     /// Send what is due now and end: one run of the queue.
@@ -163,6 +167,7 @@ fn switched(
         Command::Attachment(args) if args.writes_a_file() => {
             attachment::run_for_root(args, owner, cli.config.as_deref(), out).map(|exit| Some(exit.code()))
         }
+        Command::Export(export) => export::run_for_root(export, args, owner).map(|exit| Some(exit.code())),
         _ => owner.run_again(args.get(1..).unwrap_or_default()).map(Some),
     }
 }
@@ -182,6 +187,7 @@ impl Command {
             | Self::Deliveries(_)
             | Self::Resend(_)
             | Self::Erase(_)
+            | Self::Export(_)
             | Self::Sweep(_)
             | Self::Deliver(_)
             | Self::Test(_)
@@ -203,6 +209,7 @@ fn carry_out(cli: &Cli, clock: &Clock, out: &mut Output<'_>, privilege: Privileg
         Command::Deliveries(args) => deliveries::run(args, &installation(), now, out),
         Command::Resend(args) => resend::run(args, &installation(), now, out),
         Command::Erase(args) => erase::run(args, &installation(), now, out),
+        Command::Export(args) => export::run(args, &installation(), clock, out),
         Command::Sweep(args) => sweep::run(args, &installation(), now, out),
         Command::Deliver(args) => deliver::run(args, &installation(), clock, out),
         Command::Test(args) => trial::run(args, &installation(), clock, out),
@@ -239,6 +246,7 @@ mod tests {
             "deliveries",
             "resend",
             "erase",
+            "export",
             "sweep",
             "deliver",
             "test",
@@ -271,6 +279,11 @@ mod tests {
             &["erase", "4abc", "--before", "30d"],
             &["erase", "--before", "30d"],
             &["erase", "--where", "email"],
+            &["export"],
+            &["export", "--format", "xlsx"],
+            &["export", "--format", "csv", "--tz", "Berlin"],
+            &["export", "--format", "jsonl", "--excel"],
+            &["export", "--format", "jsonl", "--tz", "UTC"],
             &["status", "--json", "--check"],
             &["status", "--warn-free", "many"],
             &["test"],

@@ -6,9 +6,9 @@ use serde::Serialize;
 use super::moment;
 use crate::domain::delivery::{Hold, Reason};
 use crate::domain::receipt::ReceiptState;
-use crate::domain::submission::{KeptField, Value};
 use crate::domain::time::Timestamp;
-use crate::store::{AttachmentRow, AttemptRow, DeliveryRow, ReceiptRow, ReceiptView};
+use crate::export::{Attachment, Field};
+use crate::store::{AttemptRow, DeliveryRow, ReceiptRow, ReceiptView};
 
 /// A line of `list --json`.
 #[derive(Debug, Serialize)]
@@ -90,35 +90,6 @@ pub struct Shown<'a> {
     attachments: Option<Vec<Attachment<'a>>>,
 }
 
-/// A value of `show --json`.
-#[derive(Debug, Serialize)]
-struct Field<'a> {
-    /// The field's name.
-    name: &'a str,
-    /// Its label at acceptance.
-    label: &'a str,
-    /// A string, a boolean or an array of strings.
-    value: &'a Value,
-}
-
-/// A file of `show --json`.
-#[derive(Debug, Serialize)]
-struct Attachment<'a> {
-    /// Its id.
-    id: String,
-    /// The field's name.
-    field: &'a str,
-    /// The display name.
-    name: &'a str,
-    /// The MIME type.
-    #[serde(rename = "type")]
-    mime: &'a str,
-    /// Bytes.
-    size: u64,
-    /// Their hash in hex.
-    sha256: String,
-}
-
 impl<'a> From<&'a ReceiptRow> for Listed<'a> {
     fn from(row: &'a ReceiptRow) -> Self {
         Self {
@@ -161,25 +132,6 @@ impl<'a> From<&'a AttemptRow> for Attempt<'a> {
             milliseconds: row.milliseconds,
             outcome: &row.outcome,
             note: row.note.as_deref(),
-        }
-    }
-}
-
-impl<'a> From<&'a KeptField> for Field<'a> {
-    fn from(field: &'a KeptField) -> Self {
-        Self { name: &field.name, label: &field.label, value: &field.value }
-    }
-}
-
-impl<'a> From<&'a AttachmentRow> for Attachment<'a> {
-    fn from(row: &'a AttachmentRow) -> Self {
-        Self {
-            id: row.id.to_string(),
-            field: &row.field,
-            name: &row.name,
-            mime: &row.mime,
-            size: row.size,
-            sha256: row.sha256.to_string(),
         }
     }
 }
