@@ -163,3 +163,6 @@ impl Pages<'_> {
         u8::try_from(percent).unwrap_or(100).min(100)
     }
 }
+
+#[cfg(test)]
+mod tests;

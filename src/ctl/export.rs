@@ -25,7 +25,7 @@ use crate::store::Selection;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  formctl export --format csv --excel --tz Europe/Berlin -o november.csv --since 2026-11-01 --until 2026-12-01
+  formctl export --format csv --excel --tz Europe/Berlin --since 30d -o month.csv
   formctl export --format jsonl --site acme | gzip > acme.jsonl.gz
   formctl export --format zip --form acme/jobs -o applications.zip
 
@@ -82,8 +82,7 @@ pub fn run(
     args.refuse_what_cannot_be_meant(out.surface())?;
     let store = installation.open()?;
     let config = installation.declared().ok();
-    let (site, form) =
-        KnownForms::gather(&store, config)?.choose(args.site.as_deref(), args.form.as_deref())?;
+    let (site, form) = KnownForms::gather(&store, config)?.choose(args.site.as_deref(), args.form.as_deref())?;
     let order = args.order(config, site, form, clock);
     let report = match args.file() {
         None => {

@@ -37,7 +37,9 @@ fn is_removed(c: char) -> bool {
 pub fn portable(front: &str, name: &str) -> String {
     let kept: String = name
         .chars()
-        .map(|c| if is_hidden(c) || matches!(c, '/' | '\\' | '<' | '>' | ':' | '"' | '|' | '?' | '*') { '_' } else { c })
+        .map(
+            |c| if is_hidden(c) || matches!(c, '/' | '\\' | '<' | '>' | ':' | '"' | '|' | '?' | '*') { '_' } else { c },
+        )
         .collect();
     cut(format!("{front}{}", kept.trim_end_matches(['.', ' '])))
 }

@@ -76,7 +76,8 @@ fn name(row: &AttachmentRow) -> String {
 
 /// Opens a stored file; `None`: its values are no longer readable, for a page is read long before its last file is.
 fn open(store: &Store, clock: &Clock, row: &AttachmentRow) -> Result<Option<File>, ExportError> {
-    let kept = || Ok::<_, StoreError>(store.show(row.id.receipt, clock.now())?.is_some_and(|v| v.attachments.is_some()));
+    let kept =
+        || Ok::<_, StoreError>(store.show(row.id.receipt, clock.now())?.is_some_and(|v| v.attachments.is_some()));
     if !kept()? {
         return Ok(None);
     }

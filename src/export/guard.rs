@@ -63,9 +63,26 @@ mod tests {
     #[test]
     fn what_a_spreadsheet_would_run_or_change_gets_an_apostrophe() {
         for text in [
-            "=1+1", "+1+1", "-1+1", "@SUM(A1)", "  =1+1", "\u{feff}=1+1", "\u{a0}\u{200b}=1+1", "\u{3000}＝1+1", "＋1",
-            "－1", "＠x", "−5", "\n=1+1", "+49 30 1234", "+493012345", "0301234567", "030/1234567", "(030) 1234",
-            "491701234567", "1234 5678 9012 3456",
+            "=1+1",
+            "+1+1",
+            "-1+1",
+            "@SUM(A1)",
+            "  =1+1",
+            "\u{feff}=1+1",
+            "\u{a0}\u{200b}=1+1",
+            "\u{3000}＝1+1",
+            "＋1",
+            "－1",
+            "＠x",
+            "−5",
+            "\n=1+1",
+            "+49 30 1234",
+            "+493012345",
+            "0301234567",
+            "030/1234567",
+            "(030) 1234",
+            "491701234567",
+            "1234 5678 9012 3456",
         ] {
             let cell = Guard::On.cell(text).into_owned();
             assert!(cell.starts_with('\''), "{text:?} became {cell:?}");
@@ -77,7 +94,9 @@ mod tests {
 
     #[test]
     fn what_shows_as_it_is_stays_as_it_is() {
-        for text in ["", "Anna", "a=b", "0", "0.5", "12.50", "2026-11-30", "08:30", "8 (800) 5", "'quoted'", "a\nb", "👍"] {
+        for text in
+            ["", "Anna", "a=b", "0", "0.5", "12.50", "2026-11-30", "08:30", "8 (800) 5", "'quoted'", "a\nb", "👍"]
+        {
             assert_eq!(Guard::On.cell(text), text);
         }
         assert_eq!(Guard::On.cell("a\r\nb\u{1b}[2J\u{202e}"), "a\nb\\u{1b}[2J\\u{202e}");

@@ -89,16 +89,13 @@ pub fn write(
             b';'
         }
     };
-    let mut table =
-        csv::WriterBuilder::new().delimiter(delimiter).terminator(csv::Terminator::CRLF).from_writer(to);
+    let mut table = csv::WriterBuilder::new().delimiter(delimiter).terminator(csv::Terminator::CRLF).from_writer(to);
     let mut write_row = |cells: Vec<Cow<'_, str>>| {
         let cells = cells.iter().map(|cell| style.guard.cell(cell));
         table.write_record(cells.map(|cell| cell.into_owned().into_bytes())).map_err(lost)
     };
     write_row(columns.header())?;
-    let receipts = pages.each(|kept| {
-        Ok(write_row(row(&kept, columns, &style.zone)?)?)
-    })?;
+    let receipts = pages.each(|kept| Ok(write_row(row(&kept, columns, &style.zone)?)?))?;
     table.flush()?;
     Ok(Report { receipts, ..Report::default() })
 }

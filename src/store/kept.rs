@@ -77,7 +77,8 @@ pub(super) const KEPT_SQL: &str = "
 impl Store {
     /// The newest receipt, kept or not.
     pub fn newest(&self) -> Result<Option<ReceiptId>, StoreError> {
-        let newest: Option<i64> = self.read(|db| Ok(db.query_row("SELECT max(id) FROM receipts", [], |r| r.get(0))?))?;
+        let newest: Option<i64> =
+            self.read(|db| Ok(db.query_row("SELECT max(id) FROM receipts", [], |r| r.get(0))?))?;
         newest.map(rows::receipt).transpose()
     }
 
