@@ -103,7 +103,7 @@ fn a_table_has_a_column_a_field_and_a_row_a_receipt_oldest_first() {
 fn json_lines_hold_every_value_exactly_as_it_was_sent() {
     let world = world();
     let hostile = [
-        "".to_owned(),
+        String::new(),
         "\"quotes\" \\ back, =1+1".to_owned(),
         "\u{202e}\u{200b}\u{feff}\u{e0041}".to_owned(),
         "👩‍👩‍👧 日本 и\u{306} \u{10ffff} \u{fffd}".to_owned(),
@@ -355,7 +355,7 @@ fn fill(database: &Path, receipts: i64) {
         let mut value = String::new();
         while value.len() < 4096 {
             noise = noise.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            value.push_str(&format!("{noise:x}"));
+            value.push_str(&noise.to_string());
         }
         let field = json!({"name": "message", "label": "Message", "role": "plain", "value": value});
         let fields = json!({"fields": [field], "consent": null});

@@ -349,7 +349,9 @@ mod tests {
                 out = out.with_person(&b""[..]);
             }
             let (_, mut progress) = out.bytes_with_progress();
-            [0, 50, 50, 100].into_iter().for_each(|percent| progress.show(percent));
+            for percent in [0, 50, 50, 100] {
+                progress.show(percent);
+            }
             drop(progress);
             drop(out);
             String::from_utf8(bytes).unwrap()

@@ -12,7 +12,7 @@ use crate::store::NewReceipt;
 
 /// A store with a clock.
 struct Scene {
-    folder: tempfile::TempDir,
+    _folder: tempfile::TempDir,
     clock: Clock,
     store: Store,
 }
@@ -22,7 +22,7 @@ impl Scene {
         let folder = tempfile::tempdir().unwrap();
         let clock = Clock::stepped(Timestamp::parse("2026-11-30T12:00:00Z").unwrap());
         let store = Store::open_daemon(folder.path(), clock.now(), [7; 32]).unwrap();
-        Self { folder, clock, store }
+        Self { _folder: folder, clock, store }
     }
 
     /// A submission with this field, kept for `days`.
@@ -93,14 +93,16 @@ fn what_is_erased_or_expires_between_two_pages_is_in_neither() {
         let has = |letter: &str| text.contains(&letter.repeat(99));
         assert_eq!(["a", "b", "c", "d"].map(has), [true, false, false, true], "{format:?}");
     }
-    drop(&scene.folder);
 }
 
 #[test]
 fn what_arrives_meanwhile_waits_for_the_next_export() {
     let scene = Scene::new();
     let _ = scene.stored("name", &long("a"), 9);
-    let text = scene.exported(Format::Csv, || drop(scene.stored("colour", "red", 9))).unwrap();
+    let meanwhile = || {
+        let _ = scene.stored("colour", "red", 9);
+    };
+    let text = scene.exported(Format::Csv, meanwhile).unwrap();
     assert!(text.starts_with("receipt,received_at,site,form,page,locale,consent,name,attachments\r\n"));
     assert!(!text.contains("red"));
     assert!(scene.exported(Format::Csv, || ()).unwrap().contains("red"));
