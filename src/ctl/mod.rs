@@ -15,12 +15,14 @@ mod completions;
 mod deliver;
 mod deliveries;
 mod erase;
+mod export;
 mod foresight;
 mod import;
 mod installation;
 mod list;
 mod lookup;
 mod moment;
+mod newfile;
 mod outcome;
 mod owner;
 mod print;
@@ -91,6 +93,8 @@ enum Command {
     Release(release::Args),
     /// Erase values for good; the receipt stays.
     Erase(erase::Args),
+    /// Copy all kept values out: CSV, JSON Lines, or a ZIP with the files.
+    Export(export::Args),
     /// Erase what expired and clear what was left behind.
     Sweep(sweep::Args),
     /// Send what is due now and end: one run of the queue.
@@ -175,6 +179,7 @@ fn switched(
             attachment::run_for_root(args, owner, cli.config.as_deref(), out).map(|exit| Some(exit.code()))
         }
         Command::Import(args) => import::run_for_root(args, owner, cli.config.as_deref()).map(Some),
+        Command::Export(export) => export::run_for_root(export, args, owner).map(|exit| Some(exit.code())),
         _ => owner.run_again(args.get(1..).unwrap_or_default()).map(Some),
     }
 }
@@ -195,6 +200,7 @@ impl Command {
             | Self::Resend(_)
             | Self::Release(_)
             | Self::Erase(_)
+            | Self::Export(_)
             | Self::Sweep(_)
             | Self::Deliver(_)
             | Self::Import(_)
@@ -218,6 +224,7 @@ fn carry_out(cli: &Cli, clock: &Clock, out: &mut Output<'_>, privilege: Privileg
         Command::Resend(args) => resend::run(args, &installation(), now, out),
         Command::Release(args) => release::run(args, &installation(), now, out),
         Command::Erase(args) => erase::run(args, &installation(), now, out),
+        Command::Export(args) => export::run(args, &installation(), clock, out),
         Command::Sweep(args) => sweep::run(args, &installation(), now, out),
         Command::Deliver(args) => deliver::run(args, &logging(installation(), privilege), clock, out),
         Command::Import(args) => import::run(args, &installation(), clock, out),
@@ -265,6 +272,7 @@ mod tests {
             "resend",
             "release",
             "erase",
+            "export",
             "sweep",
             "deliver",
             "import",
@@ -298,6 +306,11 @@ mod tests {
             &["erase", "4abc", "--before", "30d"],
             &["erase", "--before", "30d"],
             &["erase", "--where", "email"],
+            &["export"],
+            &["export", "--format", "xlsx"],
+            &["export", "--format", "csv", "--tz", "Berlin"],
+            &["export", "--format", "jsonl", "--excel"],
+            &["export", "--format", "jsonl", "--tz", "UTC"],
             &["status", "--json", "--check"],
             &["status", "--warn-free", "many"],
             &["test"],

@@ -52,6 +52,13 @@ impl Owner {
         Ok(code(status))
     }
 
+    /// The same with `file` for its standard output.
+    pub fn run_into(self, args: &[OsString], file: &File) -> Result<u8, CommandError> {
+        let stdout = file.try_clone().map_err(|error| self.refused(&error))?;
+        let status = self.command(None)?.args(args).stdout(stdout).status();
+        status.map(code).map_err(|error| self.refused(&error))
+    }
+
     /// What `check` knows of waiting deliveries, one line each; nothing when the owner cannot tell.
     pub fn waiting(self, config: Option<&Path>) -> Vec<String> {
         let output = self.command(config).map(|mut command| command.args(["check", "--waiting"]).output());
