@@ -45,6 +45,20 @@ impl Owner {
         Ok(code(status))
     }
 
+    /// The same for a command that reads what root opened from its standard input.
+    pub fn run_again_reading(self, args: &[OsString], file: File) -> Result<u8, CommandError> {
+        let mut command = self.command(None)?;
+        command.args(args).stdin(file);
+        command.status().map(code).map_err(|error| self.refused(&error))
+    }
+
+    /// Gives the owner a folder that root has made.
+    pub fn give(self, folder: &Path) -> Result<(), CommandError> {
+        std::os::unix::fs::chown(folder, Some(self.uid), Some(self.gid)).map_err(|error| {
+            CommandError::new(Kind::Failed, format!("cannot give `{}` to user {}: {error}", folder.display(), self.uid))
+        })
+    }
+
     /// What `check` knows of waiting deliveries, one line each; nothing when the owner cannot tell.
     pub fn waiting(self, config: Option<&Path>) -> Vec<String> {
         let output = self.command(config).map(|mut command| command.args(["check", "--waiting"]).output());

@@ -49,6 +49,48 @@ pub struct Output<'a> {
     surface: Surface,
     /// Where answers come from.
     person: Option<Box<dyn BufRead + 'a>>,
+    /// Who sees talk.
+    audience: Audience,
+}
+
+/// Who sees talk, and so whether work shows how far it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Audience {
+    /// A person whose terminal no data is on its way to.
+    Watches,
+    /// A program, a file, or a person who reads the data as it comes.
+    Reads,
+}
+
+/// Columns of a bar that is full.
+const BAR: usize = 40;
+
+/// How far long work is, on one line of a terminal; elsewhere nothing. It goes when it is dropped.
+pub struct Progress<'a> {
+    /// The terminal.
+    terminal: Option<&'a mut dyn Write>,
+    /// What it shows.
+    percent: Option<u8>,
+}
+
+impl Progress<'_> {
+    /// Shows `percent`, when it is another one.
+    pub fn show(&mut self, percent: u8) {
+        let Some(terminal) = self.terminal.as_mut().filter(|_| self.percent != Some(percent)) else { return };
+        let full = usize::from(percent) * BAR / 100;
+        // A terminal that is gone is no reason to stop.
+        drop(write!(terminal, "\r[{}{}] {percent:>3} %", "#".repeat(full), ".".repeat(BAR.saturating_sub(full))));
+        drop(terminal.flush());
+        self.percent = Some(percent);
+    }
+}
+
+impl Drop for Progress<'_> {
+    fn drop(&mut self) {
+        if let (Some(terminal), Some(_)) = (&mut self.terminal, self.percent) {
+            drop(write!(terminal, "\r{}\r", " ".repeat(BAR + 8)));
+        }
+    }
 }
 
 impl std::fmt::Debug for Output<'_> {
@@ -73,6 +115,11 @@ impl Output<'static> {
             stderr: Box::new(std::io::stderr()),
             surface,
             person: asks.then(|| Box::new(stdin.lock()) as Box<dyn BufRead>),
+            audience: if std::io::stderr().is_terminal() && !is_pipe(&std::io::stdout()) {
+                Audience::Watches
+            } else {
+                Audience::Reads
+            },
         }
     }
 }
@@ -80,14 +127,14 @@ impl Output<'static> {
 impl<'a> Output<'a> {
     /// Outputs of a test or of another caller in this process; nobody to ask.
     pub fn new(stdout: impl Write + 'a, stderr: impl Write + 'a, surface: Surface) -> Self {
-        Self { stdout: Box::new(stdout), stderr: Box::new(stderr), surface, person: None }
+        Self { stdout: Box::new(stdout), stderr: Box::new(stderr), surface, person: None, audience: Audience::Reads }
     }
 
     /// The same with somebody who answers.
     #[cfg(test)]
     #[must_use]
     pub fn with_person(self, person: impl BufRead + 'a) -> Self {
-        Self { person: Some(Box::new(person)), ..self }
+        Self { person: Some(Box::new(person)), audience: Audience::Watches, ..self }
     }
 
     /// Where data goes.
@@ -136,6 +183,12 @@ impl<'a> Output<'a> {
     /// Standard output for the bytes of a file.
     pub fn bytes(&mut self) -> &mut dyn Write {
         &mut self.stdout
+    }
+
+    /// How far work is that writes elsewhere than to standard output.
+    pub fn progress(&mut self) -> Progress<'_> {
+        let watched = self.audience == Audience::Watches;
+        Progress { terminal: watched.then_some(&mut *self.stderr as &mut dyn Write), percent: None }
     }
 
     /// A word to the administrator that is not the data asked for.
@@ -187,6 +240,12 @@ impl<'a> Output<'a> {
     fn talk(&mut self, text: &str) {
         drop(writeln!(self.stderr, "{text}"));
     }
+}
+
+/// Whether a program reads what we write, so that its words may come at any time.
+fn is_pipe(stdout: &std::io::Stdout) -> bool {
+    let found = rustix::fs::fstat(stdout).map(|found| rustix::fs::FileType::from_raw_mode(found.st_mode));
+    matches!(found, Ok(rustix::fs::FileType::Fifo | rustix::fs::FileType::Socket))
 }
 
 /// The columns of a terminal. A serial console or a fresh pseudo-terminal says 0; below 40 nothing fits anyway.
