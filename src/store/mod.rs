@@ -49,6 +49,7 @@
 mod alerts;
 mod backup;
 mod claim;
+mod confirmations;
 mod deliveries;
 mod directory;
 mod disk;
@@ -82,6 +83,7 @@ mod tests;
 pub use alerts::{AlertTimes, Begun, Failure, Failures, Tally};
 pub use backup::{BackedUp, BackupError, BackupOrder, KeyCopy, Progress};
 pub use claim::{Claim, Claimed, Due, Served, Turn};
+pub use confirmations::NewConfirmation;
 pub use deliveries::{NewAttempt, Settled};
 pub use directory::DataDirectory;
 pub use erase::Erased;

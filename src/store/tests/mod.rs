@@ -3,6 +3,7 @@
 mod alerting;
 mod backups;
 mod claims;
+mod confirmations;
 mod crash;
 mod erasure;
 mod fates;
@@ -132,6 +133,7 @@ impl World {
                 .iter()
                 .map(|id| NewDelivery { destination: DestinationId::parse(id).unwrap(), target: target(wish.text) })
                 .collect(),
+            confirmation: None,
         }
     }
 
