@@ -152,14 +152,14 @@ impl Store {
         now: Timestamp,
         watcher: Watcher<'_>,
     ) -> Result<BackedUp, BackupError> {
-        let shelf = Shelf::open(order.dir, self.directory().root())?;
-        let part = shelf.begin(now)?;
+        let backups = Shelf::open(order.dir, self.directory().root())?;
+        let part = backups.begin(now)?;
         let mut snapshot = {
             let mut source = self.inner.readers.get()?;
             let tick = &mut |done, total| watcher(Progress { what: "database", done, total });
             Snapshot::take(&mut source, &part.path().join(DATABASE), tick)?
         };
-        let carried = self.carry(&snapshot.named()?, &part, &shelf, watcher)?;
+        let carried = self.carry(&snapshot.named()?, &part, &backups, watcher)?;
         if !carried.faults.is_empty() {
             return Err(BackupError::Damaged { place: self.directory().root().to_owned(), faults: carried.faults });
         }
@@ -172,14 +172,20 @@ impl Store {
         Manifest::new(now, facts, key, whole, carried.files).write(part.path())?;
         let path = part.publish()?;
         self.write(move |db, _| facts::write(db, "last_backup_at", &now.to_string(), now))?;
-        let removed = order.keep.map_or(Ok(0), |keep| shelf.prune(keep.get()))?;
+        let removed = order.keep.map_or(Ok(0), |keep| backups.prune(keep.get()))?;
         let written = carried.written + database.size;
         Ok(BackedUp { path, receipts: facts.1, files, linked: carried.linked, written, removed })
     }
 
     /// Brings the files of the snapshot into the backup: linked from the newest one, else copied.
-    fn carry(&self, named: &[Named], part: &Part, shelf: &Shelf, watcher: Watcher<'_>) -> Result<Carried, BackupError> {
-        let before = shelf.complete()?.pop();
+    fn carry(
+        &self,
+        named: &[Named],
+        part: &Part,
+        backups: &Shelf,
+        watcher: Watcher<'_>,
+    ) -> Result<Carried, BackupError> {
+        let before = backups.complete()?.pop();
         let older: HashMap<&str, (&Path, &FileFacts)> = before
             .iter()
             .flat_map(|one| one.manifest.files.iter().map(|file| (file.path.as_str(), (one.path.as_path(), file))))

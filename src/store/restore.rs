@@ -34,7 +34,7 @@ use crate::domain::time::Timestamp;
 
 /// The database while it is being restored.
 const PART: &str = "restore.part";
-/// SQLite's journal beside it.
+/// `SQLite`'s journal beside it.
 const JOURNAL: &str = "restore.part-journal";
 /// What an empty data directory may hold: our lock, and what a file system of its own begins with.
 const EMPTY: [&str; 2] = ["lock", "lost+found"];

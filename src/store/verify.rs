@@ -7,9 +7,9 @@
 //! is: a file is durable before its row is.
 //!
 //! It changes nothing. It names receipts and attachments, never a visitor's file name. Its reading transactions are
-//! short but for SQLite's own check, which holds one: an erasure meanwhile says *pending*.
+//! short but for `SQLite`'s own check, which holds one: an erasure meanwhile says *pending*.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags};
@@ -113,7 +113,7 @@ impl Fault {
     }
 
     /// What `found` differs in; `None`: in nothing.
-    pub(super) fn compare(id: impl ToString, path: &str, expected: Measured, found: Measured) -> Option<Self> {
+    pub(super) fn compare(id: AttachmentId, path: &str, expected: Measured, found: Measured) -> Option<Self> {
         let (id, path) = (id.to_string(), path.to_owned());
         if found.size != expected.size {
             return Some(Self::Size { id, path, expected: expected.size, found: found.size });
@@ -294,10 +294,10 @@ fn check_database(place: &Path, manifest: &Manifest, found: &mut Verified) {
 
 /// What is in the folder and not in the manifest.
 fn check_unlisted(place: &Path, manifest: &Manifest, found: &mut Verified) -> Result<(), StoreError> {
-    let mut listed: BTreeMap<&str, ()> = manifest.files.iter().map(|file| (file.path.as_str(), ())).collect();
-    listed.extend([(MANIFEST, ()), (DATABASE, ())]);
+    let mut listed: BTreeSet<&str> = manifest.files.iter().map(|file| file.path.as_str()).collect();
+    listed.extend([MANIFEST, DATABASE]);
     if manifest.key.included {
-        listed.insert(KEY, ());
+        listed.insert(KEY);
     }
     let mut folders = vec![place.to_owned()];
     while let Some(folder) = folders.pop() {
@@ -305,7 +305,7 @@ fn check_unlisted(place: &Path, manifest: &Manifest, found: &mut Verified) -> Re
             let path = entry.path.strip_prefix(place).unwrap_or(&entry.path).to_string_lossy().into_owned();
             if entry.kind == EntryKind::Folder {
                 folders.push(entry.path);
-            } else if !listed.contains_key(path.as_str()) {
+            } else if !listed.contains(path.as_str()) {
                 found.faults.push(Fault::Stray { path });
             }
         }
@@ -325,7 +325,7 @@ fn open_copy(path: &Path) -> Result<Connection, StoreError> {
     Ok(Connection::open_with_flags(path, flags)?)
 }
 
-/// What SQLite itself finds wrong with a database.
+/// What `SQLite` itself finds wrong with a database.
 fn sound(db: &Connection) -> Result<Vec<Fault>, StoreError> {
     let mut faults = Vec::new();
     let mut check = db.prepare("PRAGMA integrity_check")?;
@@ -348,10 +348,10 @@ fn page(db: &Connection, after: i64) -> Result<(Vec<Named>, Option<i64>), StoreE
         "SELECT receipt, position, path, size, sha256, id FROM attachments WHERE id > ?1 ORDER BY id LIMIT ?2",
     )?;
     let mut found = list.query((after, PAGE))?;
-    let (mut page, mut last) = (Vec::new(), None);
+    let (mut page, mut end) = (Vec::new(), None);
     while let Some(row) = found.next()? {
         page.push(named_in(row)?);
-        last = Some(row.get(5)?);
+        end = Some(row.get(5)?);
     }
-    Ok((page, last))
+    Ok((page, end))
 }

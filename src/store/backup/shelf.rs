@@ -77,9 +77,9 @@ impl Shelf {
             disk::sync_folder(parent)?;
         }
         startup::check_folder(&root)?;
-        let shelf = Self { _lock: lock(&root)?, root };
-        shelf.clear()?;
-        Ok(shelf)
+        let opened = Self { _lock: lock(&root)?, root };
+        opened.clear()?;
+        Ok(opened)
     }
 
     /// Begins the backup of `at`.
@@ -136,8 +136,8 @@ impl Part {
             Renamed::Done => {}
             Renamed::Taken => return Err(failed("rename to", &self.target)(ErrorKind::AlreadyExists.into())),
         }
-        if let Some(shelf) = self.target.parent() {
-            disk::sync_folder(shelf)?;
+        if let Some(folder) = self.target.parent() {
+            disk::sync_folder(folder)?;
         }
         Ok(self.target.clone())
     }

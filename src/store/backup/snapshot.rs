@@ -51,14 +51,11 @@ impl Snapshot {
         let flags =
             OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
         let mut db = Connection::open_with_flags(path, flags)?;
-        // The file is synced once, when it is complete.
-        db.execute_batch("PRAGMA synchronous = OFF; PRAGMA secure_delete = ON; PRAGMA temp_store = MEMORY;")?;
-        copy_pages(source, &mut db, tick).map_err(|error| full(error, path))?;
-        // The log's mode came along with the pages; a backup is one file.
-        let mode: String = db.pragma_update_and_check(None, "journal_mode", "DELETE", |row| row.get(0))?;
-        if mode != "delete" {
-            return Err(StoreError::Unknown(format!("journal_mode = {mode}")));
-        }
+        // The file is synced once, when it is complete. Nobody else opens it: no shared memory is needed.
+        db.execute_batch(
+            "PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = OFF; PRAGMA secure_delete = ON; PRAGMA temp_store = MEMORY;",
+        )?;
+        copy_pages(source, &mut db, tick).and_then(|()| leave_log(&db)).map_err(|error| blame(error, path))?;
         Ok(Self { db, path: path.to_owned() })
     }
 
@@ -79,7 +76,7 @@ impl Snapshot {
             erase::erase(&transaction, *id, now)?;
         }
         transaction.execute("DELETE FROM removals", [])?;
-        Ok(transaction.commit().map_err(|error| full(error, &self.path))?)
+        transaction.commit().map_err(|error| blame(error, &self.path))
     }
 
     /// Closes it, syncs it and measures it.
@@ -137,10 +134,16 @@ fn copy_pages(source: &mut Connection, db: &mut Connection, tick: &mut dyn FnMut
     }
 }
 
-/// A full disk under the copy is none under the database.
-fn full(error: rusqlite::Error, path: &Path) -> StoreError {
+/// The log's mode came along with the pages; a backup is one file.
+fn leave_log(db: &Connection) -> rusqlite::Result<()> {
+    db.pragma_update_and_check(None, "journal_mode", "DELETE", |_| Ok(()))
+}
+
+/// A full disk under the copy is none under the database: the error names the copy.
+fn blame(error: rusqlite::Error, path: &Path) -> StoreError {
     match error.sqlite_error_code() {
         Some(ErrorCode::DiskFull) => failed("write", path)(std::io::ErrorKind::StorageFull.into()),
+        Some(ErrorCode::SystemIoFailure) => failed("write", path)(std::io::Error::other(error)),
         _ => error.into(),
     }
 }

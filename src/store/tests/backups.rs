@@ -195,6 +195,9 @@ fn a_folder_inside_the_data_directory_or_open_to_others_is_refused() {
     assert!(attempt(open).contains("is writable by group or others"));
 }
 
+/// What is damaged, and how.
+type Damage<'a> = (&'a str, Box<dyn Fn() + 'a>);
+
 #[test]
 fn damage_in_a_backup_is_found_and_it_is_not_restored() {
     let world = World::new();
@@ -212,7 +215,7 @@ fn damage_in_a_backup_is_found_and_it_is_not_restored() {
         assert!(text.contains(from), "{text}");
         std::fs::write(&manifest, text.replacen(from, to, 1)).unwrap();
     };
-    let cases: Vec<(&str, Box<dyn Fn()>)> = vec![
+    let cases: Vec<Damage<'_>> = vec![
         ("a bit of a file", Box::new(|| flipped(&file, 9))),
         ("a file is missing", Box::new(|| std::fs::remove_file(&file).unwrap())),
         ("a file too many", Box::new(|| std::fs::write(path.join("attachments/x"), "").unwrap())),
@@ -244,7 +247,9 @@ fn damage_in_a_backup_is_found_and_it_is_not_restored() {
         assert!(matches!(refused, Err(BackupError::Damaged { .. })), "{what}: {refused:?}");
         assert!(!world.temp.path().join("never").exists());
         disk::unlink(&path.join("attachments/x")).unwrap();
-        sound.iter().for_each(|(path, bytes)| std::fs::write(path, bytes).unwrap());
+        for (path, bytes) in &sound {
+            std::fs::write(path, bytes).unwrap();
+        }
         assert_eq!(faults(&path), Vec::<String>::new());
     }
 }
