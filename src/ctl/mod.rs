@@ -166,7 +166,12 @@ fn switched(
     if privilege == Privilege::Keep || !cli.command.opens_data_directory() {
         return Ok(None);
     }
-    let owner = installation::data_dir_unchecked(cli.config.as_deref()).and_then(|path| owner::to_become(&path));
+    let place = installation::data_dir_unchecked(cli.config.as_deref());
+    if let (Command::Status(_), Err(_)) = (&cli.command, &place) {
+        // It opens nothing then, and has its own words for it on standard output.
+        return Ok(None);
+    }
+    let owner = place.and_then(|path| owner::to_become(&path));
     let Some(owner) = owner.map_err(|error| cli.command.blame(error))? else {
         return match cli.command {
             Command::Restore(_) => restore::refuse_without_owner(cli.config.as_deref()).map(|()| None),
@@ -223,8 +228,8 @@ fn carry_out(cli: &Cli, clock: &Clock, out: &mut Output<'_>, privilege: Privileg
         Command::Resend(args) => resend::run(args, &installation(), now, out),
         Command::Erase(args) => erase::run(args, &installation(), now, out),
         Command::Sweep(args) => sweep::run(args, &installation(), now, out),
-        Command::Deliver(args) => deliver::run(args, &installation(), clock, out),
-        Command::Test(args) => trial::run(args, &installation(), clock, out),
+        Command::Deliver(args) => deliver::run(args, &logging(installation(), privilege), clock, out),
+        Command::Test(args) => trial::run(args, &logging(installation(), privilege), clock, out),
         Command::Status(args) => status::run(args, &installation(), now, out),
         Command::Backup(args) => backup::run(args, &installation(), now, out),
         Command::Restore(args) => restore::run(args, &installation(), now, out),
@@ -240,6 +245,15 @@ fn carry_out(cli: &Cli, clock: &Clock, out: &mut Output<'_>, privilege: Privileg
         Command::Reload(_) => reload::run(&installation(), out),
         Command::Completions(args) => completions::run(args, Cli::command(), out),
     }
+}
+
+/// What sends here, where the daemon may not, logs here what its operator has to hear of: failures for good, by the same
+/// events and in the same form, on standard error.
+fn logging(installation: Installation, privilege: Privilege) -> Installation {
+    if let (Privilege::Switch, Ok(config)) = (privilege, installation.declared()) {
+        crate::log::start(config.daemon.log, tracing::Level::WARN);
+    }
+    installation
 }
 
 #[cfg(test)]

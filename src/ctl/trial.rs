@@ -16,13 +16,13 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::installation::Installation;
+use super::installation::{DRAFT, Installation};
 use super::outcome::{CommandError, Exit, Kind};
 use super::print::Output;
 use super::receipt::{Delivery, tried_phrase};
 use crate::clock::Clock;
 use crate::config::{Config, Current};
-use crate::delivery::Deliverer;
+use crate::delivery::{Deliverer, Standing};
 use crate::domain::form::{Form, Site};
 use crate::domain::ids::ReceiptId;
 use crate::domain::receipt::Outcome;
@@ -107,11 +107,12 @@ pub fn run(
     let view = watch::view(&store, receipt, clock)?;
     announce(args, &view, &published, out)?;
     let runs = store.directory().daemon_pid()?.is_some();
-    if runs && store.facts()?.config_hash.as_deref() != Some(&config.hash) {
-        out.note("the files on disk are not what the daemon runs; `formctl reload` puts them in force");
+    let standing = installation.standing(&store)?;
+    if standing == Standing::Draft {
+        out.note(DRAFT);
     }
     let sends = !(runs && config.daemon.delivery.enabled);
-    let deliverer = sends.then(|| Deliverer::new(store.clone(), Current::new(config.clone()), clock.clone()));
+    let deliverer = sends.then(|| Deliverer::new(store.clone(), Current::new(config.clone()), clock.clone(), standing));
     let ended =
         watch::until_tried(&store, deliverer.as_ref(), view, Duration::from_secs(args.wait), clock, |row, now| {
             if args.json {
