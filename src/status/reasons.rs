@@ -182,6 +182,7 @@ mod tests {
             facts: DaemonFacts {
                 config_hash: Some("h".into()),
                 last_sweep_at: Some(now.minus(Span::from_minutes(1))),
+                last_backup_at: None,
                 limiter_failures: 0,
             },
             daemon: Daemon::Running { pid: 7 },

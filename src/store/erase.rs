@@ -190,7 +190,7 @@ fn sync_if_there(folder: &Path) -> Result<(), StoreError> {
 
 /// What a receipt's erasure came to.
 #[derive(Debug)]
-struct Ended {
+pub(super) struct Ended {
     /// Who ended the values.
     why: Erasure,
     /// Sends under way.
@@ -207,7 +207,7 @@ pub(super) const EXPIRED_SQL: &str = "
 
 /// Erases one receipt; `None` when there is none or it was erased before. One whose time is over has expired,
 /// whoever comes first to erase it.
-fn erase(db: &Connection, id: ReceiptId, now: Timestamp) -> Result<Option<Ended>, StoreError> {
+pub(super) fn erase(db: &Connection, id: ReceiptId, now: Timestamp) -> Result<Option<Ended>, StoreError> {
     let erase_at: Option<i64> = db
         .prepare_cached("SELECT erase_at FROM receipts WHERE id = ?1 AND erased_at IS NULL")?
         .query_row([id.as_row()], |row| row.get(0))

@@ -4,6 +4,7 @@
 //! | --- | --- | --- |
 //! | `config_hash` | hash of the configuration in force, 64 hex digits | the daemon, at start and reload |
 //! | `last_sweep_at` | RFC 3339 | every sweep that ended |
+//! | `last_backup_at` | RFC 3339 | every backup that was completed |
 //! | `limiter_failures` | a count since the daemon's start | the daemon |
 //! | `alert_tried_at` | RFC 3339, written before an alert is sent | the alert |
 //! | `alerted_at` | RFC 3339, the last alert that was taken | the alert |
@@ -21,6 +22,8 @@ pub struct DaemonFacts {
     pub config_hash: Option<String>,
     /// When the last sweep ended.
     pub last_sweep_at: Option<Timestamp>,
+    /// When the last backup was made.
+    pub last_backup_at: Option<Timestamp>,
     /// How often the limiter let a request pass because its own file failed.
     pub limiter_failures: u64,
 }
@@ -32,6 +35,7 @@ impl Store {
             Ok(DaemonFacts {
                 config_hash: read(db, "config_hash")?,
                 last_sweep_at: read(db, "last_sweep_at")?.as_deref().and_then(Timestamp::parse),
+                last_backup_at: read(db, "last_backup_at")?.as_deref().and_then(Timestamp::parse),
                 limiter_failures: read(db, "limiter_failures")?.and_then(|text| text.parse().ok()).unwrap_or(0),
             })
         })

@@ -161,6 +161,11 @@ fn remove_part(path: &Path) -> Result<Unlinked, StoreError> {
     }
 }
 
+/// The files below `attachments/` that no row names and no removal waits for, however young.
+pub(super) fn nameless(directory: &DataDirectory, db: &Connection, now: Timestamp) -> Result<Vec<PathBuf>, StoreError> {
+    Ok(orphans(directory, db, now, |entry| entry.kind == EntryKind::File)?.0)
+}
+
 /// The files below `attachments/` that no row names and no removal waits for, and the empty folders of days before
 /// yesterday.
 fn orphans(

@@ -1,6 +1,7 @@
 //! The store against a real directory and a real database file.
 
 mod alerting;
+mod backups;
 mod claims;
 mod confirmations;
 mod crash;
