@@ -286,7 +286,7 @@ pub fn main(options: Options, say: &mut dyn FnMut(&str)) -> Result<(), Ended> {
         config.daemon.listen = Listen::parse(&listen, Path::new(""))
             .ok_or_else(|| Ended::failure(format!("`--listen {listen}` is neither ADDRESS:PORT nor unix:PATH")))?;
     }
-    crate::log::start(config.daemon.log);
+    crate::log::start(config.daemon.log, tracing::Level::INFO);
     for notice in &config.notices {
         tracing::warn!(event = "notice", "{notice}");
     }

@@ -4,20 +4,17 @@
 //! A log that cannot be written (its disk is full, its reader has gone) costs no visitor an answer: the line is lost.
 //! Under systemd the journal adds the time, so the text form leaves it out there.
 
+use tracing::Level;
 use tracing_subscriber::fmt;
 
 use crate::config::LogFormat;
 
-/// Starts logging for the whole process. A second call changes nothing.
-pub fn start(format: LogFormat) {
+/// Starts logging what is as grave as `level`, for the whole process. A second call changes nothing.
+pub fn start(format: LogFormat, level: Level) {
     let under_journal = std::env::var_os("JOURNAL_STREAM").is_some();
     // Of a line that could not be written the subscriber would complain on standard error, where it could not be
     // written either, and panic in the middle of a request.
-    let lines = fmt()
-        .with_writer(std::io::stderr)
-        .log_internal_errors(false)
-        .with_target(false)
-        .with_max_level(tracing::Level::INFO);
+    let lines = fmt().with_writer(std::io::stderr).log_internal_errors(false).with_target(false).with_max_level(level);
     // A second start finds the first one's subscriber in place, which is what the caller wants.
     let started = match format {
         LogFormat::Json => tracing::subscriber::set_global_default(lines.json().flatten_event(true).finish()),

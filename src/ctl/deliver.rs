@@ -27,7 +27,8 @@ Examples:
 
 The daemon does this by itself unless the configuration says `[delivery] enabled = false`; both at once are safe. One \
 attempt a line, then how many; what was not accepted stands in the queue again with its next time. With \
-`enabled = false` the alert of failed deliveries (`[alert]`) leaves at the end of a run.
+`enabled = false` the alert of failed deliveries (`[alert]`) leaves at the end of a run. A delivery that failed for good \
+is a line on standard error too, as the daemon logs it: cron mails it.
 
 Exit code 0 says that the queue was run, not that every peer accepted: see the lines, or `formctl status`.")]
 pub struct Args {
@@ -60,6 +61,8 @@ pub fn run(
 ) -> Result<Exit, CommandError> {
     let config = installation.config()?.clone();
     let daemon_sends = config.daemon.delivery.enabled;
+    // A failure is an ERROR line whoever sent: cron and journals keep standard error.
+    crate::log::start(config.daemon.log, tracing::Level::ERROR);
     let store = installation.open()?;
     let deliverer = Deliverer::new(store.clone(), Current::new(config), clock.clone());
     if store.directory().daemon_pid()?.is_none() {
