@@ -7,6 +7,7 @@
 //!
 //! Deliberately not done: finding a secret that the receiver has encoded in some other way, or the half of one.
 
+use crate::domain::secret::Secret;
 use crate::domain::target::{Disclosure, WebhookTarget};
 
 /// What stands in a secret's place.
@@ -28,7 +29,7 @@ pub fn secrets(target: &WebhookTarget) -> Vec<&str> {
     }
     let signing = target.format.signing();
     let keys = signing.into_iter().flat_map(|signing| std::iter::once(&signing.secret).chain(&signing.previous));
-    secrets.extend(keys.map(|secret| secret.reveal()));
+    secrets.extend(keys.map(Secret::reveal));
     secrets.retain(|secret| !secret.is_empty());
     secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
     secrets
@@ -48,7 +49,6 @@ fn is_key(part: &&str) -> bool {
 mod tests {
     use super::super::sample;
     use super::*;
-    use crate::domain::secret::Secret;
     use crate::domain::target::{Format, Signing};
 
     /// What is left of `answer` to a call of `target`.
