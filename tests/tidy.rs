@@ -111,7 +111,7 @@ fn allowed_rooms(room: &str) -> Option<Vec<&'static str>> {
         "store" => Some(vec!["store", "domain"]),
         "log" => Some(vec!["config"]),
         "http" => Some([below_faces(), vec!["http"]].concat()),
-        "ctl" => Some([below_faces(), vec!["ctl"]].concat()),
+        "ctl" => Some([below_faces(), vec!["ctl", "log"]].concat()),
         act if ACTS.contains(&act) => Some(below_faces()),
         _ => None,
     }
