@@ -203,7 +203,7 @@ fn carry_out(cli: &Cli, clock: &Clock, out: &mut Output<'_>, privilege: Privileg
         Command::Deliveries(args) => deliveries::run(args, &installation(), now, out),
         Command::Resend(args) => resend::run(args, &installation(), now, out),
         Command::Erase(args) => erase::run(args, &installation(), now, out),
-        Command::Sweep(args) => sweep::run(args, &installation(), now, out),
+        Command::Sweep(args) => sweep::run(args, &installation(), clock.reading(), out),
         Command::Deliver(args) => deliver::run(args, &installation(), clock, out),
         Command::Test(args) => trial::run(args, &installation(), clock, out),
         Command::Status(args) => status::run(args, &installation(), now, out),

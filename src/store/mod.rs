@@ -45,6 +45,7 @@
 //! behind the caller's back.
 
 mod alerts;
+mod apart;
 mod claim;
 mod confirmations;
 mod deliveries;
@@ -69,6 +70,7 @@ mod startup;
 mod strays;
 mod sweep;
 mod throttle;
+mod vacuum;
 mod wake;
 mod writer;
 
@@ -92,6 +94,7 @@ pub use resend::ResendError;
 pub use schema::DAMAGED_HINT;
 pub use sweep::{SweepReport, SweepRules};
 pub use throttle::{Charge, Throttle};
+pub use vacuum::{Room, Vacuum};
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
