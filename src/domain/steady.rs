@@ -117,8 +117,9 @@ mod tests {
 
     #[test]
     fn erasing_waits_an_hour_after_a_jump_of_more_than_a_day_and_for_nothing_else() {
+        type Case<'a> = (&'a str, &'a [(i64, i64)], &'a [bool]);
         let year = 365 * DAY;
-        let cases: [(&str, &[(i64, i64)], &[bool]); 9] = [
+        let cases: [Case<'_>; 9] = [
             ("time passes", &[(MINUTE, MINUTE), (40 * DAY, 40 * DAY)], &[true, true]),
             ("a machine that slept a month", &[(30 * DAY, 30 * DAY)], &[true]),
             ("a day exactly", &[(DAY + MINUTE, MINUTE)], &[true]),

@@ -49,9 +49,12 @@ impl Store {
     /// retried. Blocking.
     pub fn erase(&self, ids: &[ReceiptId], now: Timestamp) -> Result<Erased, StoreError> {
         let mut erased = Erased::default();
+        // With the first batch, so that an error after it leaves nothing that no sweep knows of.
+        let mut copies = self.copies(|_| Old::Enough)?;
         for ids in ids.chunks(BATCH) {
-            let ids = ids.to_vec();
+            let (ids, copies) = (ids.to_vec(), std::mem::take(&mut copies));
             let batch = self.write(move |db, _| {
+                list_removals(db, &copies)?;
                 ids.into_iter().map(|id| erase(db, id, now)).collect::<Result<Vec<_>, StoreError>>()
             })?;
             for ended in batch.into_iter().flatten() {
@@ -59,7 +62,6 @@ impl Store {
                 erased.sending.extend(ended.sending);
             }
         }
-        self.give_up_copies(|_| Old::Enough)?;
         erased.files_left = self.clear_removals()?.left;
         erased.wal_truncated = self.truncate(TRIES)? == Truncated::Yes;
         Ok(erased)
@@ -114,11 +116,7 @@ impl Store {
         let copies = self.copies(old)?;
         let count = u64::try_from(copies.len()).unwrap_or(u64::MAX);
         if count > 0 {
-            self.write(move |db, _| {
-                let mut insert = db.prepare_cached("INSERT OR IGNORE INTO removals (path) VALUES (?1)")?;
-                copies.iter().try_for_each(|name| insert.execute([name]).map(|_| ()))?;
-                Ok(())
-            })?;
+            self.write(move |db, _| list_removals(db, &copies))?;
         }
         Ok(count)
     }
@@ -158,6 +156,13 @@ pub(super) struct Removals {
     pub(super) removed: u64,
     /// They could not be removed.
     pub(super) left: u64,
+}
+
+/// Puts files on the removal list.
+fn list_removals(db: &Connection, paths: &[String]) -> Result<(), StoreError> {
+    let mut insert = db.prepare_cached("INSERT OR IGNORE INTO removals (path) VALUES (?1)")?;
+    paths.iter().try_for_each(|path| insert.execute([path]).map(|_| ()))?;
+    Ok(())
 }
 
 /// Whether a file of the removal list is gone now; its folder has to be synced then. Whatever the database says, nothing
