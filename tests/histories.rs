@@ -88,7 +88,7 @@ impl History {
         if self.kept.is_empty() {
             return;
         }
-        let lot = (0..1 + self.dice.below(4)).filter_map(|_| {
+        let lot = (0..=self.dice.below(4)).filter_map(|_| {
             let place = self.dice.below(self.kept.len().max(1));
             (place < self.kept.len()).then(|| self.kept.remove(place))
         });
