@@ -27,8 +27,8 @@ CREATE INDEX receipts_expiring ON receipts (erase_at) WHERE erased_at IS NULL;
 -- Double clicks without a key: only rows younger than about 10 minutes.
 CREATE INDEX receipts_recent ON receipts (client_hash) WHERE client_hash IS NOT NULL;
 
--- The only home of values, and of the targets with their secrets and templates. A plain rowid table, so that
--- one DELETE under secure_delete erases them.
+-- The only home of values, and of the targets with their secrets and templates. They lie behind tabs, on overflow pages,
+-- which secure_delete zeroes whole (store/apart.rs); so do attachments.name and deliveries.note.
 CREATE TABLE contents (
     receipt INTEGER PRIMARY KEY REFERENCES receipts (id),
     fields  TEXT NOT NULL,                            -- JSON: fields in order with name, label, role, value; consent

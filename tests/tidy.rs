@@ -49,7 +49,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("rusqlite", &["store/"]),
     ("r2d2", &["store/"]),
     ("fs2", &["store/"]),
-    ("rustix", &["store/", "ctl/"]),
+    ("rustix", &["store/", "ctl/", "clock.rs"]),
     ("lettre", &["delivery/"]),
     ("ureq", &["outbound"]),
     ("rustls", &["outbound", "delivery/smtp", "config/check/mail"]),

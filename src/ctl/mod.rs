@@ -244,7 +244,7 @@ fn carry_out(cli: &Cli, clock: &Clock, out: &mut Output<'_>, privilege: Privileg
         Command::Release(args) => release::run(args, &installation(), now, out),
         Command::Erase(args) => erase::run(args, &installation(), now, out),
         Command::Export(args) => export::run(args, &installation(), clock, out),
-        Command::Sweep(args) => sweep::run(args, &installation(), now, out),
+        Command::Sweep(args) => sweep::run(args, &installation(), clock.reading(), out),
         Command::Deliver(args) => deliver::run(args, &logging(installation(), privilege), clock, out),
         Command::Import(args) => import::run(args, &installation(), clock, out),
         Command::Test(args) => trial::run(args, &logging(installation(), privilege), clock, out),

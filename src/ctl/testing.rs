@@ -226,7 +226,7 @@ pub fn well() -> Status {
             config_hash: Some("h".to_owned()),
             last_sweep_at: Some(now().minus(Span::from_secs(39))),
             last_backup_at: Some(now().minus(Span::from_hours(13))),
-            limiter_failures: 0,
+            ..DaemonFacts::default()
         },
         daemon: status::Daemon::Running { pid: 812 },
         declared: Some(status::Declared {

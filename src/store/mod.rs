@@ -47,6 +47,7 @@
 //! behind the caller's back.
 
 mod alerts;
+mod apart;
 mod backup;
 mod claim;
 mod confirmations;
@@ -76,6 +77,7 @@ mod startup;
 mod strays;
 mod sweep;
 mod throttle;
+mod vacuum;
 mod verify;
 mod wake;
 mod writer;
@@ -105,6 +107,7 @@ pub use restore::{KeySource, Restored, restore};
 pub use schema::DAMAGED_HINT;
 pub use sweep::{SweepReport, SweepRules};
 pub use throttle::{Charge, Throttle};
+pub use vacuum::{Room, Vacuum};
 pub use verify::{Fault, Verified, verify_backup};
 
 use std::fs::File;

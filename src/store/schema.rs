@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
+use super::apart;
 use super::disk::{self, failed};
 use super::{OpenError, StoreError};
 
@@ -55,7 +56,8 @@ const POLLS: i32 = 10_000;
 
 /// What every connection promises; each is set and read back.
 const PRAGMAS: &[(&str, i64)] = &[
-    ("synchronous", 2), // FULL: a COMMIT survives power loss
+    ("page_size", apart::PAGE), // what is set apart for erasing is counted in such pages
+    ("synchronous", 2),         // FULL: a COMMIT survives power loss
     ("foreign_keys", 1),
     ("secure_delete", 1), // ON, not FAST: FAST leaves overflow pages
     ("temp_store", 2),    // MEMORY: no value in a temporary file

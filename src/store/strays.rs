@@ -14,84 +14,105 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 
 use super::disk::{self, Entry, EntryKind, Renamed, Unlinked, failed};
-use super::{DataDirectory, StoreError, SweepRules};
+use super::sweep::Round;
+use super::{DataDirectory, StoreError};
 use crate::domain::ids::{DeliveryId, ReceiptId};
 use crate::domain::time::{Span, Timestamp};
 
-/// What a sweep would touch.
-#[derive(Debug, Default)]
-pub(super) struct Strays {
-    /// `.part` files that no running request holds.
-    pub(super) parts: Vec<PathBuf>,
-    /// Files without a row.
-    pub(super) orphans: Vec<PathBuf>,
-    /// Files that were long enough in quarantine.
-    pub(super) quarantined: Vec<PathBuf>,
-    /// Mails whose values are gone.
-    pub(super) mails: Vec<PathBuf>,
-    /// Empty folders of past days.
-    pub(super) folders: Vec<PathBuf>,
+/// `.part` files that no running request holds.
+pub(super) fn parts(round: &Round<'_>) -> Result<Vec<PathBuf>, StoreError> {
+    let old = older(round, round.rules.part_age);
+    files(&round.store.directory().tmp(), |entry| is_part(entry) && old(entry) && is_free(&entry.path))
 }
 
-/// How many strays were dealt with.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Swept {
-    /// `.part` files removed.
-    pub(super) parts: u64,
-    /// Files moved to quarantine.
-    pub(super) orphans: u64,
-    /// Files removed from quarantine.
-    pub(super) quarantined: u64,
-    /// Mails removed.
-    pub(super) mails: u64,
+/// Removes them.
+pub(super) fn remove_old_parts(round: &Round<'_>) -> Result<u64, StoreError> {
+    Ok(count(&parts(round)?, remove_part))
 }
 
-impl Strays {
-    /// Looks through the data directory; `db` is asked after the folders were read, so that a file that is listed and
-    /// has its row by then is no stray.
-    pub(super) fn find(
-        directory: &DataDirectory,
-        db: &Connection,
-        rules: SweepRules,
-        now: Timestamp,
-    ) -> Result<Self, StoreError> {
-        let older = |age: Span| move |entry: &Entry| entry.kind == EntryKind::File && entry.modified <= now.minus(age);
-        let parts =
-            files(&directory.tmp(), |entry| is_part(entry) && older(rules.part_age)(entry) && is_free(&entry.path))?;
-        let quarantined = files(&directory.quarantine(), older(rules.quarantine_age))?;
-        let (orphans, folders) = orphans(directory, db, now, older(rules.orphan_age))?;
-        Ok(Self { parts, orphans, quarantined, mails: stray_mails(directory, db)?, folders })
-    }
+/// Files without a row. The database is asked after the folders were read, so that a file that is listed and has its row
+/// by then is no stray.
+pub(super) fn orphans(round: &Round<'_>) -> Result<Vec<PathBuf>, StoreError> {
+    let old = older(round, round.rules.orphan_age);
+    round.store.read(|db| without_row(round.store.directory(), db, old))
+}
 
-    /// Deals with them. What fails for one file is logged and left to the next sweep.
-    pub(super) fn remove(&self, directory: &DataDirectory, now: Timestamp) -> Swept {
-        let swept = Swept {
-            parts: count(&self.parts, remove_part),
-            orphans: count(&self.orphans, |path| quarantine(directory, path, now)),
-            quarantined: count(&self.quarantined, disk::unlink),
-            mails: count(&self.mails, disk::unlink),
-        };
-        for folder in &self.folders {
-            // One that a late submission has filled meanwhile is not empty, and stays.
-            if let Err(error) = std::fs::remove_dir(folder) {
-                tracing::debug!(kind = ?error.kind(), "a day's folder stays");
-            }
+/// Moves them to quarantine.
+pub(super) fn quarantine_orphans(round: &Round<'_>) -> Result<u64, StoreError> {
+    let directory = round.store.directory();
+    let moved = count(&orphans(round)?, |path| quarantine(directory, path, round.now));
+    sync_touched(&directory.quarantine(), moved)
+}
+
+/// Files that were long enough in quarantine.
+pub(super) fn quarantined(round: &Round<'_>) -> Result<Vec<PathBuf>, StoreError> {
+    files(&round.store.directory().quarantine(), older(round, round.rules.quarantine_age))
+}
+
+/// Removes them.
+pub(super) fn remove_quarantined(round: &Round<'_>) -> Result<u64, StoreError> {
+    let removed = count(&quarantined(round)?, disk::unlink);
+    sync_touched(&round.store.directory().quarantine(), removed)
+}
+
+/// Mails of the file transport whose values are gone: written by a send that an erasure could not recall.
+pub(super) fn mails(round: &Round<'_>) -> Result<Vec<PathBuf>, StoreError> {
+    round.store.read(|db| stray_mails(round.store.directory(), db))
+}
+
+/// Removes them.
+pub(super) fn remove_mails(round: &Round<'_>) -> Result<u64, StoreError> {
+    let removed = count(&mails(round)?, disk::unlink);
+    sync_touched(&round.store.directory().mails(), removed)
+}
+
+/// Empty folders of days before yesterday.
+pub(super) fn empty_folders(round: &Round<'_>) -> Result<Vec<PathBuf>, StoreError> {
+    let yesterday = round.now.minus(Span::from_days(1)).day();
+    let mut empty = Vec::new();
+    for folder in disk::entries(&round.store.directory().attachments())? {
+        let ours = folder.kind == EntryKind::Folder && day_of(&folder.name).is_some() && folder.name < yesterday;
+        if ours && disk::entries(&folder.path)?.is_empty() {
+            empty.push(folder.path);
         }
-        let touched = [
-            (swept.orphans + swept.quarantined, directory.quarantine()),
-            (u64::from(!self.folders.is_empty()), directory.attachments()),
-            (swept.mails, directory.mails()),
-        ];
-        for (_, folder) in touched.iter().filter(|(number, _)| *number > 0) {
-            if let Err(error) = disk::sync_folder(folder) {
-                tracing::warn!(%error, "a swept folder could not be synced");
-            }
-        }
-        swept
     }
+    Ok(empty)
 }
 
-/// Does one thing to each path and counts where it was done.
+/// Removes them. One that a late submission has filled meanwhile is not empty, and stays.
+pub(super) fn remove_folders(round: &Round<'_>) -> Result<u64, StoreError> {
+    let folders = empty_folders(round)?;
+    let removed = folders.iter().filter(|folder| match std::fs::remove_dir(folder) {
+        Ok(()) => true,
+        Err(error) => {
+            tracing::debug!(kind = ?error.kind(), "a day's folder stays");
+            false
+        }
+    });
+    let removed = u64::try_from(removed.count()).unwrap_or(u64::MAX);
+    sync_touched(&round.store.directory().attachments(), removed)
+}
+
+/// How many there are.
+pub(super) fn count_of<T>(strays: &[T]) -> u64 {
+    u64::try_from(strays.len()).unwrap_or(u64::MAX)
+}
+
+/// Whether a file is older than `age`.
+fn older(round: &Round<'_>, age: Span) -> impl Fn(&Entry) -> bool {
+    let since = round.now.minus(age);
+    move |entry| entry.kind == EntryKind::File && entry.modified <= since
+}
+
+/// Syncs a folder in which `touched` entries changed, and hands the number on.
+fn sync_touched(folder: &Path, touched: u64) -> Result<u64, StoreError> {
+    if touched > 0 {
+        disk::sync_folder(folder)?;
+    }
+    Ok(touched)
+}
+
+/// Does one thing to each path and counts where it was done. What fails for one is logged and left to the next sweep.
 fn count(paths: &[PathBuf], act: impl Fn(&Path) -> Result<Unlinked, StoreError>) -> u64 {
     let done = paths.iter().filter(|path| match act(path) {
         Ok(Unlinked::Removed) => true,
@@ -121,7 +142,7 @@ pub(super) fn remove_parts(directory: &DataDirectory) -> Result<(), StoreError> 
 
 /// Moves every file without a row to quarantine, however young: at the daemon's start no request can own one.
 pub(super) fn quarantine_all(directory: &DataDirectory, db: &Connection, now: Timestamp) -> Result<(), StoreError> {
-    let (orphans, _) = orphans(directory, db, now, |entry| entry.kind == EntryKind::File)?;
+    let orphans = without_row(directory, db, |entry| entry.kind == EntryKind::File)?;
     for path in &orphans {
         quarantine(directory, path, now)?;
     }
@@ -162,39 +183,30 @@ fn remove_part(path: &Path) -> Result<Unlinked, StoreError> {
 }
 
 /// The files below `attachments/` that no row names and no removal waits for, however young.
-pub(super) fn nameless(directory: &DataDirectory, db: &Connection, now: Timestamp) -> Result<Vec<PathBuf>, StoreError> {
-    Ok(orphans(directory, db, now, |entry| entry.kind == EntryKind::File)?.0)
+pub(super) fn nameless(directory: &DataDirectory, db: &Connection) -> Result<Vec<PathBuf>, StoreError> {
+    without_row(directory, db, |entry| entry.kind == EntryKind::File)
 }
 
-/// The files below `attachments/` that no row names and no removal waits for, and the empty folders of days before
-/// yesterday.
-fn orphans(
+/// The files below `attachments/` that no row names and no removal waits for.
+fn without_row(
     directory: &DataDirectory,
     db: &Connection,
-    now: Timestamp,
     old: impl Fn(&Entry) -> bool,
-) -> Result<(Vec<PathBuf>, Vec<PathBuf>), StoreError> {
-    let yesterday = now.minus(Span::from_days(1)).day();
-    let (mut orphans, mut empty) = (Vec::new(), Vec::new());
+) -> Result<Vec<PathBuf>, StoreError> {
+    let mut orphans = Vec::new();
     for folder in disk::entries(&directory.attachments())? {
         let (EntryKind::Folder, Some(day)) = (folder.kind, day_of(&folder.name)) else { continue };
-        let entries = disk::entries(&folder.path)?;
-        if entries.is_empty() && folder.name < yesterday {
-            empty.push(folder.path);
-            continue;
-        }
-        let old: Vec<Entry> = entries.into_iter().filter(&old).collect();
+        let old = files(&folder.path, &old)?;
         if old.is_empty() {
             continue;
         }
         let named = named_on(db, day)?;
-        orphans.extend(
-            old.into_iter()
-                .filter(|entry| !named.contains(&format!("{}/{}", folder.name, entry.name)))
-                .map(|entry| entry.path),
-        );
+        let is_named = |path: &PathBuf| {
+            path.file_name().is_some_and(|name| named.contains(&format!("{}/{}", folder.name, name.to_string_lossy())))
+        };
+        orphans.extend(old.into_iter().filter(|path| !is_named(path)));
     }
-    Ok((orphans, empty))
+    Ok(orphans)
 }
 
 /// The first moment of the day that a folder is named after.

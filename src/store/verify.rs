@@ -173,7 +173,7 @@ impl Store {
     /// Looks for files that no row names.
     fn check_strays(&self, found: &mut Verified, now: Timestamp) -> Result<(), StoreError> {
         let root = self.directory().root();
-        for path in self.read(|db| strays::nameless(self.directory(), db, now))? {
+        for path in self.read(|db| strays::nameless(self.directory(), db))? {
             // One that is gone was being erased.
             let Ok(facts) = path.symlink_metadata() else { continue };
             if facts.modified().is_ok_and(|time| disk::moment(time) > now.minus(YOUNG)) {
