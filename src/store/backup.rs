@@ -153,6 +153,7 @@ impl Store {
         watcher: Watcher<'_>,
     ) -> Result<BackedUp, BackupError> {
         let backups = Shelf::open(order.dir, self.directory().root())?;
+        backups.refuse_others(&fingerprint(self.key()))?;
         let part = backups.begin(now)?;
         let mut snapshot = {
             let mut source = self.inner.readers.get()?;
@@ -172,7 +173,7 @@ impl Store {
         Manifest::new(now, facts, key, whole, carried.files).write(part.path())?;
         let path = part.publish()?;
         self.write(move |db, _| facts::write(db, "last_backup_at", &now.to_string(), now))?;
-        let removed = order.keep.map_or(Ok(0), |keep| backups.prune(keep.get()))?;
+        let removed = order.keep.map_or(Ok(0), |keep| backups.prune(keep.get(), &path))?;
         let written = carried.written + database.size;
         Ok(BackedUp { path, receipts: facts.1, files, linked: carried.linked, written, removed })
     }

@@ -98,10 +98,21 @@ impl Shelf {
         complete(&self.root)
     }
 
-    /// Removes the oldest complete backups beyond `keep`; how many.
-    pub(super) fn prune(&self, keep: usize) -> Result<u64, StoreError> {
-        let all = self.complete()?;
-        let surplus = all.len().saturating_sub(keep);
+    /// Refuses a folder with backups of a data directory that has another key: pruning would remove them, and
+    /// restoring the newest would take the wrong one.
+    pub(super) fn refuse_others(&self, fingerprint: &str) -> Result<(), BackupError> {
+        let other = self.complete()?.into_iter().find(|one| one.manifest.key.fingerprint != fingerprint);
+        other.map_or(Ok(()), |other| {
+            let problem = format!("`{}` is the backup of another data directory", other.path.display());
+            Err(refused(problem, "name a folder for this one alone, or move the other's backups away"))
+        })
+    }
+
+    /// Removes the oldest complete backups beyond `keep`, of which `made` is one, whatever the clock said; how many.
+    pub(super) fn prune(&self, keep: usize, made: &Path) -> Result<u64, StoreError> {
+        let mut all = self.complete()?;
+        all.retain(|one| one.path != made);
+        let surplus = all.len().saturating_sub(keep.saturating_sub(1));
         for old in all.iter().take(surplus) {
             let gone = old.path.with_added_extension("part");
             std::fs::rename(&old.path, &gone).map_err(failed("rename", &old.path))?;
@@ -158,7 +169,8 @@ pub(in crate::store) fn choose(dir: &Path) -> Result<PathBuf, BackupError> {
     if named.is_some() || root.join(MANIFEST).exists() {
         return Ok(root);
     }
-    let newest = complete(&root)?.pop().map(|complete| complete.path);
+    // By its name alone: a newest backup without a readable manifest is a damaged one, and no reason to take an older.
+    let newest = disk::entries(&root)?.into_iter().filter(is_named).map(|entry| entry.path).max();
     newest.ok_or_else(|| {
         refused(format!("there is no backup in `{}`", dir.display()), "name the folder that `formctl backup` was given")
     })
@@ -191,11 +203,16 @@ pub(in crate::store) fn remove(folder: &Path) -> Result<(), StoreError> {
 fn complete(root: &Path) -> Result<Vec<Complete>, StoreError> {
     let mut found: Vec<Complete> = disk::entries(root)?
         .into_iter()
-        .filter(|entry| entry.kind == EntryKind::Folder && moment(&entry.name).is_some())
+        .filter(is_named)
         .filter_map(|entry| Manifest::read(&entry.path).ok().map(|manifest| Complete { path: entry.path, manifest }))
         .collect();
     found.sort_by(|one, other| one.path.cmp(&other.path));
     Ok(found)
+}
+
+/// Whether this is a folder with the name of a backup.
+fn is_named(entry: &disk::Entry) -> bool {
+    entry.kind == EntryKind::Folder && moment(&entry.name).is_some()
 }
 
 /// The name of a backup: RFC 3339 in UTC without what a file name does not need.

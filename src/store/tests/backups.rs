@@ -178,6 +178,43 @@ fn keep_removes_the_oldest_of_ours_and_nothing_else() {
 }
 
 #[test]
+fn a_backup_that_was_just_made_stays_even_if_the_clock_was_set_back_since_the_last() {
+    let world = World::new();
+    let of_the_future = back_up(&world, 60 * 24 * 365).unwrap();
+    let dir = shelf(&world);
+    let order = BackupOrder { dir: &dir, keep: std::num::NonZeroUsize::new(1), key: KeyCopy::Included };
+    let made = world.tool().back_up(&order, world.now, &mut |_| {}).unwrap();
+    assert_eq!(made.removed, 1);
+    assert!(made.path.exists() && !of_the_future.path.exists());
+}
+
+#[test]
+fn two_data_directories_do_not_share_a_folder_of_backups() {
+    let world = World::new();
+    let first = back_up(&world, 0).unwrap();
+    let root = world.temp.path().join("second");
+    std::fs::create_dir(&root).unwrap();
+    std::fs::set_permissions(&root, std::fs::Permissions::from_mode(0o700)).unwrap();
+    let second = Store::open_daemon(&root, world.now, [9; 32]).unwrap();
+    let dir = shelf(&world);
+    let order = BackupOrder { dir: &dir, keep: std::num::NonZeroUsize::new(1), key: KeyCopy::Included };
+    let refused = second.back_up(&order, world.later(Span::from_minutes(1)), &mut |_| {}).unwrap_err().to_string();
+    assert!(refused.contains("is the backup of another data directory"), "{refused}");
+    assert_eq!(faults(&first.path), Vec::<String>::new());
+}
+
+#[test]
+fn a_newest_backup_without_its_manifest_is_a_damaged_one_and_no_older_one_stands_in_for_it() {
+    let world = World::new();
+    back_up(&world, 0).unwrap();
+    let newest = back_up(&world, 1).unwrap().path;
+    std::fs::write(newest.join("manifest.json"), "").unwrap();
+    assert_eq!(faults(&shelf(&world)).len(), 1);
+    let refused = restore_into(&world, "again");
+    assert!(matches!(refused, Err(BackupError::Damaged { .. })), "{refused:?}");
+}
+
+#[test]
 fn a_folder_inside_the_data_directory_or_open_to_others_is_refused() {
     let world = World::new();
     let attempt = |dir: PathBuf| {
