@@ -140,6 +140,36 @@ fn erasing_many_at_once_takes_just_those() {
 }
 
 #[test]
+fn erase_is_not_done_while_what_expired_or_was_erased_before_is_still_on_the_disk() {
+    let world = World::with("retention_days = 1", &format!("[form.quote]\n{FIELDS}"));
+    let condition = format!("name={VALUE}");
+    let by_value = ["erase", "--where", &condition, "--yes"];
+    let by_date = ["erase", "--site", "acme", "--before", "1h", "--yes"];
+    let _ = world.post(&marked(), None).receipt();
+    world.pass(Span::from_days(2));
+    // No sweep has been there: nobody can look into it, so nobody can say that the person is not in it.
+    let said = world.ctl(&by_value);
+    assert_eq!(said.code, 4, "{said:?}");
+    assert!(said.stdout.contains("pending") && said.stdout.contains("`formctl sweep`"), "{said:?}");
+    assert!(!world.traces(VALUE).is_empty());
+    // By its date it is known, and goes.
+    let _ = world.ctl(&by_date).ok();
+    assert_eq!(world.traces(VALUE), Vec::<String>::new());
+    assert_eq!((world.ctl(&by_value).code, world.ctl(&by_date).code), (3, 0));
+    // What an earlier command left behind is not forgotten by the next one.
+    let _ = world.post(&marked(), None).receipt();
+    let reader = rusqlite::Connection::open(world.data().join("formd.db")).unwrap();
+    reader.execute_batch("BEGIN; SELECT count(*) FROM receipts;").unwrap();
+    for command in [&by_value[..], &by_value, &by_date] {
+        let said = world.ctl(command);
+        assert_eq!(said.code, 4, "{said:?}");
+    }
+    drop(reader);
+    assert_eq!((world.ctl(&by_value).code, world.ctl(&by_date).code), (3, 0));
+    assert_eq!(world.traces(VALUE), Vec::<String>::new());
+}
+
+#[test]
 fn a_repeat_after_forty_days_after_expiry_and_after_erasure_gets_the_same_receipt_and_stores_nothing() {
     let world = World::with("retention_days = 30", &format!("[form.quote]\n{FIELDS}"));
     let (expired, erased) = (Some("key-of-the-first"), Some("key-of-the-second"));

@@ -110,10 +110,12 @@ pub fn run(
     out: &mut Output<'_>,
 ) -> Result<Exit, CommandError> {
     let store = installation.open()?;
-    let ids =
-        if args.receipts.is_empty() { found(args, installation, &store, now)? } else { named(&store, &args.receipts)? };
+    let Found { ids, unseen } = match args.receipts.as_slice() {
+        [] => found(args, installation, &store, now)?,
+        texts => Found { ids: named(&store, texts)?, unseen: 0 },
+    };
     if ids.is_empty() {
-        return nothing(args, out);
+        return nothing(args, &store.erase(&[], now)?, unseen, out);
     }
     if args.vacuum {
         check_room(store.vacuum_room()?)?;
@@ -128,14 +130,23 @@ pub fn run(
             Err(error) => {
                 // What went before is erased, and worth saying before the error is.
                 if total.receipts > 0 {
-                    report(&total, Strength::Unfinished, out)?;
+                    report(&total, Strength::Unfinished, unseen, out)?;
                 }
                 return Err(error.into());
             }
         }
     }
     let strength = if args.vacuum { vacuum(&store, &mut total)? } else { Strength::Plain };
-    report(&total, strength, out)
+    report(&total, strength, unseen, out)
+}
+
+/// What the options describe.
+#[derive(Debug, Default)]
+struct Found {
+    /// To be erased.
+    ids: Vec<ReceiptId>,
+    /// Receipts that may be meant as well, and whose values nobody can read any more and the next sweep erases.
+    unseen: u64,
 }
 
 /// How thorough an erasure was.
@@ -179,28 +190,28 @@ fn named(store: &Store, texts: &[String]) -> Result<Vec<ReceiptId>, CommandError
     Ok(ids)
 }
 
-/// The receipts with values that the options describe.
-fn found(
-    args: &Args,
-    installation: &Installation,
-    store: &Store,
-    now: Timestamp,
-) -> Result<Vec<ReceiptId>, CommandError> {
+/// The receipts with values that the options describe: those that can be read, and those before a date whose time is
+/// over and which no sweep has erased yet.
+fn found(args: &Args, installation: &Installation, store: &Store, now: Timestamp) -> Result<Found, CommandError> {
     let known = KnownForms::gather(store, installation.declared().ok())?;
     let (site, form) = known.choose(args.site.as_deref(), args.form.as_deref())?;
     let filter = ListFilter { site, form, until: args.before.map(|moment| moment.at(now)), ..ListFilter::default() };
-    let mut ids = Vec::new();
+    let overdue = store.overdue(&filter, now)?;
+    let mut found = match args.field {
+        Some(_) => Found { ids: Vec::new(), unseen: u64::try_from(overdue.len()).unwrap_or(u64::MAX) },
+        None => Found { ids: overdue, unseen: 0 },
+    };
     let mut before = None;
     loop {
         let rows = store.list(&filter, before, PAGE, now)?;
         for row in rows.iter().filter(|row| matches!(row.state, ReceiptState::Kept { .. })) {
             if fits(store, row, args.field.as_ref(), now)? {
-                ids.push(row.id);
+                found.ids.push(row.id);
             }
         }
         match rows.last() {
             Some(last) => before = Some(last.id),
-            None => return Ok(ids),
+            None => return Ok(found),
         }
     }
 }
@@ -212,8 +223,13 @@ fn fits(store: &Store, row: &ReceiptRow, condition: Option<&Condition>, now: Tim
     Ok(contents.is_some_and(|contents| condition.matches(&contents)))
 }
 
-/// Nothing fits: for a person's data that is an answer to check twice, for a date it is none.
-fn nothing(args: &Args, out: &mut Output<'_>) -> Result<Exit, CommandError> {
+/// Nothing fits: for a person's data that is an answer to check twice, for a date it is none. Where something of an
+/// earlier erasure (`before`), or something that nobody can look into, is still on the disk, that is the answer.
+fn nothing(args: &Args, before: &Erased, unseen: u64, out: &mut Output<'_>) -> Result<Exit, CommandError> {
+    if !before.wal_truncated || before.files_left > 0 || unseen > 0 {
+        out.line("nothing that can be read fits")?;
+        return report(before, Strength::Plain, unseen, out);
+    }
     if let Some(condition) = &args.field {
         let name = crate::domain::visible::escape_line(&condition.name);
         return Err(CommandError::new(Kind::NotFound, format!("no kept receipt has this value in a field `{name}`"))
@@ -255,16 +271,21 @@ fn sum(mut total: Erased, next: Erased) -> Erased {
 }
 
 /// Says what came of it.
-fn report(erased: &Erased, strength: Strength, out: &mut Output<'_>) -> Result<Exit, CommandError> {
-    let whole = matches!(strength, Strength::Plain | Strength::Vacuumed);
+fn report(erased: &Erased, strength: Strength, unseen: u64, out: &mut Output<'_>) -> Result<Exit, CommandError> {
+    let whole = matches!(strength, Strength::Plain | Strength::Vacuumed) && unseen == 0;
     let done = whole && erased.wal_truncated && erased.files_left == 0;
     let what = match erased.receipts {
+        0 if unseen > 0 => "nothing was erased".to_owned(),
         0 => "the values were erased before".to_owned(),
         count => format!("the values of {} are erased", counted(count, "receipt")),
     };
     out.line(&format!("{}: {what}", if done { "done" } else { "pending" }))?;
     if !erased.wal_truncated {
         out.line("  a reader still holds the database's log, where they can be found; every sweep tries again")?;
+    }
+    if unseen > 0 {
+        let receipts = counted(unseen, "receipt");
+        out.line(&format!("  the time of {receipts} is over: nobody can look into them, `formctl sweep` erases them"))?;
     }
     if erased.files_left > 0 {
         let files = counted(erased.files_left, "file");
@@ -293,7 +314,7 @@ mod tests {
 
     fn reported(erased: &Erased) -> (String, Exit) {
         let mut exit = None;
-        let text = printed(Surface::Pipe, |out| exit = Some(report(erased, Strength::Plain, out).unwrap()));
+        let text = printed(Surface::Pipe, |out| exit = Some(report(erased, Strength::Plain, 0, out).unwrap()));
         (text, exit.unwrap())
     }
 

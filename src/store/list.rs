@@ -24,7 +24,34 @@ pub(super) const LIST_SQL: &str = "
     ORDER BY id DESC
     LIMIT ?7";
 
+/// Receipts whose time is over and which no sweep has erased yet. The `+` has them found by that, not by their number.
+pub(super) const OVERDUE_SQL: &str = "
+    SELECT id
+    FROM receipts
+    WHERE erased_at IS NULL AND erase_at <= ?1
+      AND +id BETWEEN ?2 AND ?3
+      AND (?4 IS NULL OR site = ?4)
+      AND (?5 IS NULL OR form = ?5)
+    ORDER BY erase_at";
+
 impl Store {
+    /// The receipts of the filter's times, site and form that nobody can read any more, and whose values are still on
+    /// the disk: the next sweep erases them.
+    pub fn overdue(&self, filter: &ListFilter, now: Timestamp) -> Result<Vec<ReceiptId>, StoreError> {
+        self.read(|db| {
+            let Some((low, high)) = range(db, filter, None)? else { return Ok(Vec::new()) };
+            let site = filter.site.as_ref().map(SiteId::as_str);
+            let form = filter.form.as_ref().map(FormId::as_str);
+            let mut due = db.prepare_cached(OVERDUE_SQL)?;
+            let mut found = due.query(params![now.as_millis(), low, high, site, form])?;
+            let mut ids = Vec::new();
+            while let Some(row) = found.next()? {
+                ids.push(rows::receipt(row.get(0)?)?);
+            }
+            Ok(ids)
+        })
+    }
+
     /// Up to `limit` receipts, latest first, older than `before` where given (for paging).
     pub fn list(
         &self,

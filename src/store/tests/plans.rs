@@ -12,6 +12,7 @@ fn no_frequent_question_scans_a_table() {
     let world = World::new();
     for (name, sql) in [
         ("list", list::LIST_SQL),
+        ("overdue", list::OVERDUE_SQL),
         ("deliveries of a receipt", list::DELIVERIES_SQL),
         ("next destination in turn", claim::HOP_SQL),
         ("claim", claim::TAKE_SQL),
