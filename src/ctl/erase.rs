@@ -9,6 +9,7 @@ use super::lookup::{self, KnownForms};
 use super::moment::{self, Moment};
 use super::outcome::{CommandError, Exit, Kind};
 use super::print::{Answer, Output};
+use crate::domain::filename::composed;
 use crate::domain::ids::ReceiptId;
 use crate::domain::quantity::counted;
 use crate::domain::receipt::ReceiptState;
@@ -93,11 +94,15 @@ impl Condition {
     fn equals(&self, field: &KeptField) -> bool {
         // An address is one in a plain text field of an older form as well.
         let any_case = field.role == Role::Email || self.value.contains('@');
-        match (&field.value, field.role) {
-            (Value::Text(text), _) if any_case => text.trim().to_lowercase() == self.value.to_lowercase(),
-            (Value::Text(text), _) => text.trim() == self.value,
-            (Value::List(values), _) => values.contains(&self.value),
-            (Value::Bool(ticked), _) => self.value == if *ticked { "true" } else { "false" },
+        let plain = |text: &str| {
+            let text = composed(text.trim());
+            if any_case { text.to_lowercase() } else { text }
+        };
+        let alike = |text: &String| plain(text) == plain(&self.value);
+        match &field.value {
+            Value::Text(text) => alike(text),
+            Value::List(values) => values.iter().any(alike),
+            Value::Bool(ticked) => self.value == if *ticked { "true" } else { "false" },
         }
     }
 }
@@ -364,6 +369,19 @@ mod tests {
             assert!(Condition::parse(bad).is_err(), "{bad}");
         }
         assert_eq!(Condition::parse("a=b=c").unwrap().value, "b=c");
+    }
+
+    #[test]
+    fn a_person_is_found_in_a_list_too_and_however_the_accents_were_typed() {
+        let field = |value| KeptField { value, ..view().contents.unwrap().fields[0].clone() };
+        let meets =
+            |value, text: &str| Condition { name: "x".to_owned(), value: text.to_owned() }.equals(&field(value));
+        let listed = || Value::List(vec!["bob@example.org".to_owned(), "Ann@Example.org".to_owned()]);
+        assert!(meets(listed(), "ann@example.ORG"));
+        assert!(!meets(listed(), "ann@example"));
+        assert!(meets(Value::Text("Jose\u{301}".to_owned()), "Jos\u{e9}"));
+        assert!(meets(Value::Text("Jos\u{e9}".to_owned()), "Jose\u{301}"));
+        assert!(!meets(Value::Text("Jose".to_owned()), "Jos\u{e9}"));
     }
 
     #[test]

@@ -17,6 +17,11 @@ pub fn clean(sent: &str) -> String {
     last.map(cut).unwrap_or_default()
 }
 
+/// A text with its accents composed (NFC), so that the same words are the same text on whatever keyboard they were typed.
+pub fn composed(text: &str) -> String {
+    text.nfc().collect()
+}
+
 /// One component without what must not be shown; empty when nothing was left of it.
 fn shown(component: &str) -> String {
     let kept: String = component.chars().filter(|&c| !is_removed(c)).nfc().collect();
