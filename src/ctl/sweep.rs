@@ -51,6 +51,8 @@ struct Report {
     hashes_forgotten: u64,
     /// Empty folders removed.
     folders_removed: u64,
+    /// Files of what was erased that could not be removed yet.
+    removals_left: u64,
     /// Until when nothing goes by its age, because the clock jumped ahead.
     waits_until: Option<String>,
 }
@@ -81,6 +83,7 @@ impl From<SweepReport> for Report {
             copies_removed: report.copies_removed,
             hashes_forgotten: report.hashes_forgotten,
             folders_removed: report.folders_removed,
+            removals_left: report.removals_left,
             waits_until: report.waits_until.map(|until| until.to_string()),
         }
     }
@@ -109,7 +112,11 @@ fn phrase(report: &SweepReport, mode: Mode) -> String {
     let waits = report.waits_until.map(|until| {
         format!("; the clock jumped ahead, so nothing is erased by its date before {} UTC", moment::second(until))
     });
-    let waits = waits.unwrap_or_default();
+    let left = (report.removals_left > 0).then(|| {
+        let files = counted(report.removals_left, "file");
+        format!("; {files} of what was erased could not be removed, the next sweep tries again")
+    });
+    let waits = [waits, left].into_iter().flatten().collect::<String>();
     let what = if parts.is_empty() { "nothing to do".to_owned() } else { parts.join(", ") };
     match mode {
         Mode::Plan => format!("would sweep: {what}{waits}"),
@@ -136,6 +143,7 @@ mod tests {
         copies_removed: 1,
         hashes_forgotten: 2,
         folders_removed: 1,
+        removals_left: 0,
         wal_truncated: false,
         waits_until: None,
     };
@@ -145,6 +153,10 @@ mod tests {
         let idle = SweepReport { wal_truncated: true, ..SweepReport::default() };
         assert_eq!(phrase(&idle, Mode::CarryOut), "swept: nothing to do");
         assert_eq!(phrase(&idle, Mode::Plan), "would sweep: nothing to do");
+        assert_eq!(
+            phrase(&SweepReport { removals_left: 1, ..idle }, Mode::CarryOut),
+            "swept: nothing to do; 1 file of what was erased could not be removed, the next sweep tries again"
+        );
         assert_eq!(
             phrase(&BUSY, Mode::CarryOut),
             "swept: 1 expired receipt, 2 broken uploads, 1 file into quarantine, 3 files out of quarantine, \
@@ -157,7 +169,7 @@ mod tests {
         assert_eq!(
             printed(Surface::Pipe, |out| out.json(&Report::from(BUSY)).unwrap()),
             "{\"expired\":1,\"parts_removed\":2,\"quarantined\":1,\"quarantine_removed\":3,\"limiter_removed\":4,\
-             \"removals_retried\":5,\"copies_removed\":1,\"hashes_forgotten\":2,\"folders_removed\":1,\"waits_until\":null}\n"
+             \"removals_retried\":5,\"copies_removed\":1,\"hashes_forgotten\":2,\"folders_removed\":1,\"removals_left\":0,\"waits_until\":null}\n"
         );
     }
 }

@@ -52,6 +52,8 @@ pub struct SweepReport {
     pub hashes_forgotten: u64,
     /// Empty folders of past days removed.
     pub folders_removed: u64,
+    /// Files of what was erased that could not be removed yet.
+    pub removals_left: u64,
     /// Whether the log was truncated behind it; `false`: an old reader still pins it.
     pub wal_truncated: bool,
     /// Until when nothing goes by its age, because the clock jumped ahead.
@@ -96,12 +98,15 @@ struct Work {
     number: fn(&mut SweepReport) -> &mut u64,
 }
 
+/// How many files are to be removed.
+const LISTED_SQL: &str = "SELECT COUNT(*) FROM removals";
+
 /// All periodic work, in its order.
 const WORK: &[Work] = &[
     Work {
         name: "postponed removals",
         by_age: ByAge::No,
-        plan: |round| one(round, "SELECT COUNT(*) FROM removals"),
+        plan: |round| one(round, LISTED_SQL),
         carry_out: |round| Ok(round.store.clear_removals()?.removed),
         number: |report| &mut report.removals_retried,
     },
@@ -191,6 +196,7 @@ impl Store {
         let truncated = self.truncate(2);
         failed?;
         report.wal_truncated = truncated? == Truncated::Yes;
+        report.removals_left = self.read(|db| Ok(rows::count(db.query_row(LISTED_SQL, [], |row| row.get(0))?)))?;
         self.write(move |db, _| facts::write(db, "last_sweep_at", &now.to_string(), now))?;
         Ok(report)
     }
