@@ -6,6 +6,11 @@
 //! daemon writes: a file is touched only when it is older than any request can be, and a live `.part` is locked.
 //!
 //! What does not look like ours (another name, a folder, a link) is left alone.
+//!
+//! A sweep costs what changed, not what is kept. A day's folder of `attachments/` is looked through when an entry came or
+//! went since the last sweep could judge all of its files, which the folder's own time tells; and once a day in any case,
+//! in a minute of its own, for what a folder's time does not tell (a file that could not be moved, a row that somebody
+//! removed). Without a last sweep, or with one in the future, every folder is looked through.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -14,7 +19,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 
 use super::disk::{self, Entry, EntryKind, Renamed, Unlinked, failed};
-use super::{DataDirectory, StoreError, SweepRules};
+use super::{DataDirectory, StoreError, SweepRules, facts};
 use crate::domain::ids::{DeliveryId, ReceiptId};
 use crate::domain::time::{Span, Timestamp};
 
@@ -59,7 +64,12 @@ impl Strays {
         let parts =
             files(&directory.tmp(), |entry| is_part(entry) && older(rules.part_age)(entry) && is_free(&entry.path))?;
         let quarantined = files(&directory.quarantine(), older(rules.quarantine_age))?;
-        let (orphans, folders) = orphans(directory, db, now, older(rules.orphan_age))?;
+        let last = facts::read(db, "last_sweep_at")?.as_deref().and_then(Timestamp::parse);
+        let turn = Turn { last: last.filter(|last| *last <= now), age: rules.orphan_age, now };
+        let (orphans, folders) =
+            orphans(directory, db, |day, folder| turn.has_come(day, folder), |entry| older(rules.orphan_age)(entry))?;
+        let yesterday = now.minus(Span::from_days(1)).day();
+        let folders = folders.into_iter().filter(|folder| folder.name < yesterday).map(|folder| folder.path).collect();
         Ok(Self { parts, orphans, quarantined, mails: stray_mails(directory, db)?, folders })
     }
 
@@ -119,9 +129,19 @@ pub(super) fn remove_parts(directory: &DataDirectory) -> Result<(), StoreError> 
     Ok(())
 }
 
-/// Moves every file without a row to quarantine, however young: at the daemon's start no request can own one.
+/// Days' folders that a start looks through.
+const NEWEST: usize = 2;
+
+/// Moves the files without a row that the last daemon left to quarantine, however young: at the daemon's start no request
+/// can own one. What a crash left stands in the folder of the last day on which files came, or, around midnight, in the
+/// one before; older ones are the sweep's, so that a start does not cost what is kept.
 pub(super) fn quarantine_all(directory: &DataDirectory, db: &Connection, now: Timestamp) -> Result<(), StoreError> {
-    let (orphans, _) = orphans(directory, db, now, |entry| entry.kind == EntryKind::File)?;
+    let days = disk::entries(&directory.attachments())?.into_iter().map(|folder| folder.name);
+    let mut days: Vec<String> = days.filter(|name| day_of(name).is_some()).collect();
+    days.sort();
+    let newest = days.split_off(days.len().saturating_sub(NEWEST));
+    let (orphans, _) =
+        orphans(directory, db, |_, folder| newest.contains(&folder.name), |entry| entry.kind == EntryKind::File)?;
     for path in &orphans {
         quarantine(directory, path, now)?;
     }
@@ -161,21 +181,47 @@ fn remove_part(path: &Path) -> Result<Unlinked, StoreError> {
     }
 }
 
-/// The files below `attachments/` that no row names and no removal waits for, and the empty folders of days before
-/// yesterday.
+/// When a day's folder is looked through.
+struct Turn {
+    /// The last sweep.
+    last: Option<Timestamp>,
+    /// From what age on files are judged.
+    age: Span,
+    /// This sweep.
+    now: Timestamp,
+}
+
+impl Turn {
+    /// Whether an entry came or went since the last sweep could judge all files, or the folder's minute of the day has
+    /// come: each day has its own of 1,440, so no round has many of them.
+    fn has_come(&self, day: Timestamp, folder: &Entry) -> bool {
+        const MINUTE: i64 = 60_000;
+        const MINUTES: i64 = 24 * 60;
+        let Some(last) = self.last else { return true };
+        let own = day.as_millis() / (MINUTES * MINUTE);
+        // How often that minute has come until a moment.
+        let turns = |until: Timestamp| (until.as_millis() / MINUTE - own).div_euclid(MINUTES);
+        folder.modified >= last.minus(self.age) || turns(last) < turns(self.now)
+    }
+}
+
+/// The files that no row names and no removal waits for, below those days' folders of `attachments/` that are to be
+/// looked through, and those of the folders that are empty.
 fn orphans(
     directory: &DataDirectory,
     db: &Connection,
-    now: Timestamp,
+    look: impl Fn(Timestamp, &Entry) -> bool,
     old: impl Fn(&Entry) -> bool,
-) -> Result<(Vec<PathBuf>, Vec<PathBuf>), StoreError> {
-    let yesterday = now.minus(Span::from_days(1)).day();
+) -> Result<(Vec<PathBuf>, Vec<Entry>), StoreError> {
     let (mut orphans, mut empty) = (Vec::new(), Vec::new());
     for folder in disk::entries(&directory.attachments())? {
         let (EntryKind::Folder, Some(day)) = (folder.kind, day_of(&folder.name)) else { continue };
+        if !look(day, &folder) {
+            continue;
+        }
         let entries = disk::entries(&folder.path)?;
-        if entries.is_empty() && folder.name < yesterday {
-            empty.push(folder.path);
+        if entries.is_empty() {
+            empty.push(folder);
             continue;
         }
         let old: Vec<Entry> = entries.into_iter().filter(&old).collect();
@@ -183,11 +229,12 @@ fn orphans(
             continue;
         }
         let named = named_on(db, day)?;
-        orphans.extend(
-            old.into_iter()
-                .filter(|entry| !named.contains(&format!("{}/{}", folder.name, entry.name)))
-                .map(|entry| entry.path),
-        );
+        for entry in old {
+            let path = format!("{}/{}", folder.name, entry.name);
+            if !named.contains(&path) && !waits_for_removal(db, &path)? {
+                orphans.push(entry.path);
+            }
+        }
     }
     Ok((orphans, empty))
 }
@@ -197,16 +244,18 @@ fn day_of(name: &str) -> Option<Timestamp> {
     Timestamp::parse(name).filter(|moment| moment.day() == name)
 }
 
-/// The paths below `attachments/` that rows of a day name, or that wait to be unlinked.
+/// The paths below `attachments/` that rows of a day name.
 fn named_on(db: &Connection, day: Timestamp) -> Result<HashSet<String>, StoreError> {
     let range = (ReceiptId::new(day, 0).as_row(), ReceiptId::new(day.plus(Span::from_days(1)), 0).as_row());
     let mut rows = db.prepare_cached("SELECT path FROM attachments WHERE receipt >= ?1 AND receipt < ?2")?;
-    let mut named: HashSet<String> = rows.query_map(range, |row| row.get(0))?.collect::<Result<_, _>>()?;
-    let mut removals = db.prepare_cached("SELECT path FROM removals")?;
-    for path in removals.query_map([], |row| row.get::<_, String>(0))? {
-        named.extend(path?.strip_prefix("attachments/").map(str::to_owned));
-    }
-    Ok(named)
+    let named = rows.query_map(range, |row| row.get(0))?;
+    Ok(named.collect::<Result<_, _>>()?)
+}
+
+/// Whether a file below `attachments/` is erased and only to be unlinked.
+fn waits_for_removal(db: &Connection, path: &str) -> Result<bool, StoreError> {
+    let mut find = db.prepare_cached("SELECT 1 FROM removals WHERE path = 'attachments/' || ?1")?;
+    Ok(find.exists([path])?)
 }
 
 /// Moves a file to quarantine under its own name, or that name with a number; its age there counts from now.

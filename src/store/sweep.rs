@@ -1,6 +1,6 @@
 //! The sweep: what a minute's round and cron do alike, in the daemon or in a tool, both at once if need be.
 //!
-//! Every step is small (a transaction of at most 200 receipts, a file at a time) and repeatable: whatever a crash or
+//! Every step is small (a transaction of at most 50 receipts, a file at a time) and repeatable: whatever a crash or
 //! another sweep leaves undone, the next one does.
 
 use rusqlite::Connection;
