@@ -30,6 +30,7 @@ use std::sync::Arc;
 
 use crate::clock::Clock;
 use crate::domain::bounds::Bounds;
+use crate::domain::confirmation;
 use crate::domain::control;
 use crate::domain::digest::InstanceKey;
 use crate::domain::draft::Draft;
@@ -41,7 +42,9 @@ use crate::domain::submission::{AcceptedFile, Contents, SentBy, Submission};
 use crate::domain::text::Language;
 use crate::domain::time::{Span, Timestamp};
 use crate::domain::validate::{FieldError, validate};
-use crate::store::{KnownKey, NewAttachment, NewDelivery, NewReceipt, PartFile, SealError, Store, StoreError};
+use crate::store::{
+    KnownKey, NewAttachment, NewConfirmation, NewDelivery, NewReceipt, PartFile, SealError, Store, StoreError,
+};
 
 /// Characters of a page that a receipt keeps.
 const PAGE_LENGTH: usize = 200;
@@ -179,7 +182,8 @@ impl Judged {
             Err(refusal) => return reply(Err(refusal)),
         };
         let hashes = (self.key, self.content, self.client);
-        match prepare(self.arrival, &published, submission, hashes, clock) {
+        let confirmation = confirmed(store.key(), &self.arrival, &published, &submission.contents);
+        match prepare(self.arrival, &published, submission, confirmation, hashes, clock) {
             Ok(new) => store.record(new, move |outcome| reply(outcome.map_err(Refusal::Unavailable))),
             Err(error) => reply(Err(Refusal::Unavailable(error))),
         }
@@ -191,6 +195,7 @@ fn prepare(
     arrival: Arrival,
     published: &Published,
     submission: Submission,
+    confirmation: Option<NewConfirmation>,
     (key_hash, content_hash, client_hash): (Option<KeyHash>, ContentHash, ClientHash),
     clock: &Clock,
 ) -> Result<NewReceipt, StoreError> {
@@ -219,7 +224,21 @@ fn prepare(
         contents: Contents { sent_by: arrival.sent_by, ..submission.contents },
         files,
         deliveries,
+        confirmation,
     })
+}
+
+/// The mail that the form owes to the visitor, in the visitor's language; whether it is sent the store decides.
+fn confirmed(
+    secret: &InstanceKey,
+    arrival: &Arrival,
+    published: &Published,
+    contents: &Contents,
+) -> Option<NewConfirmation> {
+    let Published { site, form } = published;
+    let target = confirmation::owed(form, contents, &site.texts(arrival.language))?;
+    let mailbox = fingerprint::mailbox(secret, &site.id, &form.id, &confirmation::mailbox(&target.address));
+    Some(NewConfirmation { target, mailbox, per_hour: form.confirmation.as_ref()?.per_hour })
 }
 
 /// Draws a receipt and puts every file under its permanent name. A name that is taken belongs to another receipt

@@ -73,7 +73,7 @@ pub enum Mail {
     Configured,
     /// It is not, and something is to be mailed, or nothing is declared yet.
     Missing,
-    /// It is not, and every destination is a webhook.
+    /// It is not, every destination is a webhook, and no form confirms to its visitors.
     NotNeeded,
 }
 
@@ -92,11 +92,12 @@ pub struct Declared {
 
 impl From<&Config> for Declared {
     fn from(config: &Config) -> Self {
-        let forms = config.sites.values().filter(|site| site.enabled).flat_map(|site| site.forms.values());
-        let active = forms.flat_map(|form| &form.destinations).filter(|destination| !destination.paused);
+        let forms = || config.sites.values().filter(|site| site.enabled).flat_map(|site| site.forms.values());
+        let confirms = forms().any(|form| form.confirmation.is_some());
+        let active = forms().flat_map(|form| &form.destinations).filter(|destination| !destination.paused);
         let (webhooks, others): (Vec<_>, Vec<_>) =
             active.partition(|destination| matches!(destination.target, Target::Webhook(_)));
-        let webhooks_alone = others.is_empty() && !webhooks.is_empty();
+        let webhooks_alone = others.is_empty() && !webhooks.is_empty() && !confirms;
         let alert_by_mail = matches!(&config.daemon.alert, Some(Alert { way: AlertWay::Email(_), .. }));
         Self {
             hash: config.hash.clone(),

@@ -20,6 +20,7 @@ use std::path::Path;
 use common::write_private;
 use formd::harness::{self, Clock, Timestamp};
 
+const CHATS: &str = include_str!("../docs/chat.md");
 const MANUAL: &str = include_str!("../docs/configuration.md");
 
 /// Writes the manual's example into `folder`: each block begins with the name of its file.
@@ -53,6 +54,31 @@ fn the_example_is_valid() {
 }
 
 #[test]
+fn every_destination_of_the_manual_on_chats_is_valid() {
+    let folder = tempfile::tempdir().unwrap();
+    lay_out(folder.path());
+    for (name, address) in [
+        ("slack", "https://hooks.slack.com/services/T0/B0/x"),
+        ("discord", "https://discord.com/api/webhooks/1/x"),
+        ("telegram", "https://api.telegram.org/bot1:x/sendMessage"),
+        ("mattermost", "https://chat.example.com/hooks/x"),
+        ("matrix", "https://m.example/_matrix/client/v3/rooms/!r:m.example/send/m.room.message?access_token=x"),
+        ("ntfy", "https://ntfy.sh/acme"),
+        ("make", "https://hook.eu1.make.example/x"),
+        ("tickets", "https://tickets.example/x"),
+    ] {
+        write_private(&folder.path().join("secrets").join(name), &format!("{address}\n"));
+    }
+    let blocks: Vec<&str> = CHATS.split("```toml\n").skip(1).map(|block| block.split_once("```").unwrap().0).collect();
+    assert_eq!(blocks.len(), 9);
+    for block in blocks {
+        write_private(&folder.path().join("sites/acme.toml"), &format!("{block}\n[form.a]\n"));
+        let (code, said) = check(folder.path(), &[]);
+        assert_eq!(code, 0, "{block}{said}");
+    }
+}
+
+#[test]
 fn each_way_for_mail_to_leave_is_valid() {
     let ways: Vec<&str> = MANUAL.split("```\n[mail]\n").skip(1).map(|way| way.split_once("```").unwrap().0).collect();
     assert_eq!(ways.len(), 3);
@@ -74,13 +100,13 @@ fn every_key_that_can_be_written_stands_in_the_manual() {
     // A key that nobody knows makes each table name those it has.
     let daemon = "x = 1\n[mail]\nx = 1\n[delivery]\nx = 1\n[sweep]\nx = 1\n[limits]\nx = 1\n";
     write_private(&folder.path().join("formd.toml"), daemon);
-    let site = "x = 1\n[[destination]]\nx = 1\n[[shared_path]]\nx = 1\n[form.a]\nx = 1\n[[form.a.field]]\nx = 1\n";
+    let site = "x = 1\n[[destination]]\nx = 1\n[[shared_path]]\nx = 1\n[form.a]\nx = 1\n[form.a.confirmation]\nx = 1\n[[form.a.field]]\nx = 1\n";
     write_private(&folder.path().join("sites/acme.toml"), site);
     let (code, said) = check(folder.path(), &[]);
     assert_eq!(code, 1);
     let lists: Vec<&str> =
         said.lines().filter_map(|line| line.split_once("the keys here are ")).map(|(_, l)| l).collect();
-    assert!(lists.len() >= 9, "{said}");
+    assert!(lists.len() >= 10, "{said}");
     let mut missing = Vec::new();
     for key in lists.iter().flat_map(|list| list.split(", ")) {
         let section = format!("[{}]", key.trim_matches('`'));
@@ -88,5 +114,9 @@ fn every_key_that_can_be_written_stands_in_the_manual() {
             missing.push(key);
         }
     }
-    assert_eq!(missing, ["`texts`", "`field`"], "which stand there as `[texts.LANGUAGE]` and `[[form.ID.field]]`");
+    assert_eq!(
+        missing,
+        ["`texts`", "`field`", "`confirmation`"],
+        "which stand there as `[texts.LANGUAGE]`, `[[form.ID.field]]` and `[form.ID.confirmation]`"
+    );
 }

@@ -207,7 +207,7 @@ fn a_confirmation_that_is_switched_off_ends_what_waits_of_it_and_nothing_else() 
         .execute_batch(
             "UPDATE deliveries SET channel = 'confirmation', destination = 'confirmation' WHERE n = 1;
              UPDATE contents SET targets = json_set(targets, '$[0]',
-                 json('{\"confirmation\":{\"address\":\"anna@example.com\",\"subject\":null,\"text\":null,\"title\":null}}'))",
+                 json('{\"confirmation\":{\"address\":\"anna@example.com\",\"subject\":\"s\",\"text\":\"t\"}}'))",
         )
         .unwrap();
     world.reload().unwrap();

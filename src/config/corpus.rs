@@ -167,6 +167,12 @@ fn a_disabled_site_keeps_its_deliveries_waiting_and_a_paused_destination_takes_n
 fn the_notices_name_what_is_valid_but_worth_a_word() {
     let laid = Laid::out(&corpus("valid").join("minimal"));
     assert_eq!(laid.said(), "mail is not set up: e-mail deliveries will fail with `mail not configured`");
+    let agreed =
+        "consent = \"c\"\nfield = [{ name = \"c\", kind = \"checkbox\" }, { name = \"e\", kind = \"email\" }]\n";
+    laid.write("sites/told.toml", &format!("[form.a]\n{agreed}confirmation = {{ to = \"e\" }}\n"));
+    let said = laid.said();
+    assert!(said.contains("confirmations to visitors of form `told/a` will fail with `mail not configured`"), "{said}");
+    assert!(said.contains("nobody is told of submissions to form `told/a`: it has no destination"), "{said}");
     laid.write("formd.toml", "[delivery]\nenabled = false\n[alert]\nemail = \"admin@acme.example\"\n");
     laid.write("sites/quiet.toml", "[form.a]\ndestinations = []\n");
     let said = laid.said();

@@ -10,7 +10,7 @@ use crate::domain::form::{Destination, ExtraFields, Field, FieldKind, Form, Site
 use crate::domain::quota::Quota;
 use crate::domain::response::{JsonTemplate, Response};
 use crate::domain::shared_path::Values;
-use crate::domain::target::{Format, Target};
+use crate::domain::target::{Disclosure, Format, Target};
 use crate::domain::text::Language;
 
 /// Lines of a description.
@@ -110,6 +110,7 @@ fn daemon(lines: &mut Lines, daemon: &Daemon) {
     lines.set("attempts", daemon.delivery.attempts);
     lines.set("workers", daemon.delivery.workers);
     lines.set("enabled", daemon.delivery.enabled);
+    lines.set("confirmations_per_hour", daemon.delivery.confirmations_per_hour);
     lines.header("[sweep]");
     lines.text("part_age", &daemon.sweep.part_age.to_string());
     lines.text("orphan_age", &daemon.sweep.orphan_age.to_string());
@@ -235,12 +236,29 @@ fn destination(lines: &mut Lines, destination: &Destination) {
         }
         Target::Confirmation(_) => {}
         Target::Webhook(hook) => {
-            lines.text("webhook", &destination.target.shown());
-            if let Format::Formd(_) | Format::Own { signing: Some(_), .. } = &hook.format {
-                lines.push(format_args!("# secret: (secret)"));
+            let shown = destination.target.shown();
+            match hook.disclosure {
+                Disclosure::Path => lines.text("webhook", &shown),
+                Disclosure::Host => lines.push(format_args!("# webhook: {shown}/... (secret)")),
             }
+            webhook_format(lines, &hook.format);
             lines.set("allow_private", hook.allow_private);
         }
+    }
+}
+
+/// What a webhook is sent.
+fn webhook_format(lines: &mut Lines, format: &Format) {
+    match format {
+        Format::Own { body, .. } => lines.text("body", body),
+        Format::Telegram { chat } => {
+            lines.text("format", format.word());
+            lines.text("chat", chat);
+        }
+        _ => lines.text("format", format.word()),
+    }
+    if format.signing().is_some() {
+        lines.push(format_args!("# secret: (secret)"));
     }
 }
 
@@ -266,6 +284,12 @@ fn form(lines: &mut Lines, form: &Form) {
     };
     lines.text("extra_fields", extra);
     response(lines, &form.response);
+    if let Some(confirmation) = &form.confirmation {
+        lines.header(&format!("[form.{}.confirmation]", form.id));
+        lines.text("to", &confirmation.to);
+        lines.maybe("subject", confirmation.subject.as_deref());
+        lines.maybe("text", confirmation.text.as_deref());
+    }
     for field in &form.fields {
         lines.header(&format!("[[form.{}.field]]", form.id));
         self::field(lines, field);

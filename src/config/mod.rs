@@ -177,6 +177,8 @@ pub struct DeliverySettings {
     pub workers: u32,
     /// `false`: only `formctl deliver` sends.
     pub enabled: bool,
+    /// Mails to visitors in an hour, over all sites and forms, 0..=100,000.
+    pub confirmations_per_hour: u32,
 }
 
 /// `[sweep]`.

@@ -24,6 +24,16 @@ pub(super) fn of(daemon: &Daemon, sites: &Sites) -> Vec<String> {
     if let (None, Some(Alert { way: AlertWay::Email(_), .. })) = (&daemon.mail, &daemon.alert) {
         notices.push("mail is not set up: the alert of failed deliveries cannot leave".to_owned());
     }
+    let confirming: Vec<String> = forms(sites)
+        .filter(|(_, form)| form.confirmation.is_some())
+        .map(|(site, form)| format!("`{}/{}`", site.id, form.id))
+        .collect();
+    if daemon.mail.is_none() && !confirming.is_empty() {
+        notices.push(format!(
+            "mail is not set up: confirmations to visitors of form {} will fail with `mail not configured`",
+            confirming.join(", ")
+        ));
+    }
     if !daemon.delivery.enabled {
         notices.push("the daemon sends nothing: `[delivery] enabled` is false".to_owned());
     }
@@ -37,6 +47,10 @@ pub(super) fn of(daemon: &Daemon, sites: &Sites) -> Vec<String> {
 
 /// The forms without a destination that takes deliveries.
 pub(super) fn untold(sites: &Sites) -> impl Iterator<Item = (&Site, &Form)> {
-    let forms = sites.values().flat_map(|site| site.forms.values().map(move |form| (&**site, &**form)));
-    forms.filter(|(_, form)| form.destinations.iter().all(|destination| destination.paused))
+    forms(sites).filter(|(_, form)| form.destinations.iter().all(|destination| destination.paused))
+}
+
+/// All forms, each with its site.
+fn forms(sites: &Sites) -> impl Iterator<Item = (&Site, &Form)> {
+    sites.values().flat_map(|site| site.forms.values().map(move |form| (&**site, &**form)))
 }

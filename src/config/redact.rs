@@ -12,6 +12,9 @@ use crate::domain::signing;
 
 /// Words that name a secret; what is spelled nearly so is one as well.
 const WORDS: &[&str] = &["secret", "password", "passwd", "token"];
+/// What the secret URLs of chats hold: a line is judged before it is known whether `format` stands beside it.
+const CHATS: &[&str] =
+    &["hooks.slack", "/services/", "/api/webhooks/", "api.telegram", "/bot", "/_matrix/", "/webhook/", "ntfy"];
 /// Letters by which a word may differ from one of [`WORDS`].
 const TYPOS: usize = 2;
 /// Signs `=` of a line before which a torn key is looked for.
@@ -66,8 +69,11 @@ pub(super) fn of_text(text: &str) -> Vec<Range<usize>> {
 
 /// The keys and values that the parser understood to be secrets.
 pub(super) fn of_keys(table: &DeTable<'_>, hidden: &mut Vec<Range<usize>>) {
+    let is_chat = table.get("format").is_some_and(|format| format.get_ref().as_str() != Some("formd"));
     for (key, value) in table {
-        if is_secret_word(key.get_ref()) && !is_file_key(key.get_ref()) {
+        let key_word: &str = key.get_ref();
+        let secret_word = is_secret_word(key_word) && !is_file_key(key_word);
+        if secret_word || (is_chat && key_word == "webhook") {
             hidden.extend([key.span(), value.span()]);
         }
         inside(value.get_ref(), hidden);
@@ -117,10 +123,15 @@ fn is_file_key(key: &str) -> bool {
     key.ends_with("secret_file") || key.ends_with("password_file")
 }
 
-/// Whether a line holds a URL with a user name, or one with a query whose meaning only its owner knows.
+/// Whether a line holds a URL with a user name, one with a query whose meaning only its owner knows, one of a chat, or
+/// one that was meant to stand in a file.
 fn has_private_url(line: &str) -> bool {
-    let public = ["success_url", "public_url", "origins"].iter().any(|key| line.trim_start().starts_with(key));
-    line.split_once("://").is_some_and(|(_, rest)| rest.contains('@') || (rest.contains('?') && !public))
+    let begins = |key: &&str| line.trim_start().starts_with(*key);
+    let public = ["success_url", "public_url", "origins"].iter().any(begins);
+    let chat = |rest: &str| CHATS.iter().any(|mark| rest.contains(mark));
+    line.split_once("://").is_some_and(|(_, rest)| {
+        rest.contains('@') || (rest.contains('?') && !public) || chat(rest) || line.contains("url_file")
+    })
 }
 
 #[cfg(test)]
@@ -155,6 +166,21 @@ mod tests {
         assert_eq!(hidden("secret_file = \"whsec_AAAA\"\n").len(), 1, "the secret itself");
         assert_eq!(hidden("webhook = \"https://u:p@a.example/\"\n").len(), 1);
         assert_eq!(hidden("webhook = \"https://a.example/?key=1\"\n").len(), 1);
+        assert_eq!(hidden("webhook = \"https://hooks.slack.com/services/T0/B0/x\"\n").len(), 1);
+        assert_eq!(hidden("url_file = \"https://a.example/x\"\n").len(), 1);
+        assert!(hidden("url_file = \"slack\"\n").is_empty());
+    }
+
+    #[test]
+    fn the_address_of_a_chat_is_a_secret_and_that_of_a_program_is_not() {
+        let shown = |format: &str| {
+            let text = format!("webhook = 'https://m.example/hooks/x'\n{format}");
+            let mut found = Vec::new();
+            of_keys(DeTable::parse_recoverable(&text).0.get_ref(), &mut found);
+            found.is_empty()
+        };
+        assert!(shown("") && shown("format = 'formd'"));
+        assert!(!shown("format = 'mattermost'") && !shown("format = 'matermost'") && !shown("format = 1"));
     }
 
     #[test]

@@ -75,6 +75,7 @@ impl Scene {
                 destination: DestinationId::parse("sales").unwrap(),
                 target: Target::Email(target),
             }],
+            confirmation: None,
         };
         let (sender, receiver) = channel();
         self.store.record(new, move |outcome| sender.send(outcome).unwrap());

@@ -92,7 +92,7 @@ impl Inner {
                 let text = text::mail(failures, daemon.public_url.as_deref(), alert.at_most_every);
                 match mail::plain(mail, head, text) {
                     Ok(composed) => {
-                        mail::leave(mail, composed, LIMIT, |bytes| self.store.directory().write_alert(bytes))
+                        mail::leave(mail, &composed, LIMIT, |bytes| self.store.directory().write_alert(bytes))
                     }
                     Err(why) => Ended::later(&why.to_string()),
                 }

@@ -45,7 +45,7 @@ pub fn attempt(
 ) -> Ended {
     let made = catch_unwind(AssertUnwindSafe(|| match &claim.target {
         Target::Email(target) => mail::send(mail, target, claim, keep),
-        Target::Confirmation(_) => Ended::new(Verdict::Refused, "confirmations are not in this version"),
+        Target::Confirmation(target) => mail::confirm(mail, target, claim, keep),
         Target::Webhook(target) => webhook::send(target, claim, outbound, clock),
     }));
     made.unwrap_or_else(|_| {

@@ -1,4 +1,5 @@
-//! A delivery to an operator's mailbox. Making the mail is pure; sending is one dialogue or one file.
+//! A delivery to an operator's mailbox, or a confirmation to a visitor's. Making the mail is pure; sending is one
+//! dialogue or one file.
 //!
 //! Guarantees. `From` is always the operator's, a visitor's address can only become `Reply-To`, and only when it
 //! is one valid address. No value, label or file name creates a header or a line of another field: what goes into a
@@ -20,13 +21,13 @@ use lettre::message::{Body, Mailbox, Message, MessageBuilder, MultiPart, SingleP
 
 use super::attempt::Ended;
 use super::mail_text::{self, Files};
-use super::{LIMIT, mail_parts, smtp};
+use super::{LIMIT, confirmation_text, mail_parts, smtp};
 use crate::config::{Mail, Transport};
 use crate::domain::delivery::Verdict;
 use crate::domain::email;
 use crate::domain::ids::DeliveryId;
 use crate::domain::submission::{Role, Value};
-use crate::domain::target::{EmailTarget, Target};
+use crate::domain::target::{ConfirmationTarget, EmailTarget, Target};
 use crate::domain::template::TemplateError;
 use crate::domain::time::Timestamp;
 use crate::store::{Claim, StoreError};
@@ -136,19 +137,42 @@ pub fn send(
         Ok(parts) => parts,
         Err(why) => return Ended::later(&why),
     };
-    let composed = match compose(mail, target, claim, parts) {
+    depart(mail, compose(mail, target, claim, parts), claim, keep)
+}
+
+/// Makes the mail to the visitor and sends it once.
+pub fn confirm(
+    mail: Option<&Mail>,
+    target: &ConfirmationTarget,
+    claim: &Claim,
+    keep: impl Fn(DeliveryId, &[u8]) -> Result<(), StoreError>,
+) -> Ended {
+    match mail {
+        Some(mail) => depart(mail, compose_confirmation(mail, target, claim), claim, keep),
+        None => Ended::later("mail not configured"),
+    }
+}
+
+/// Sends what was made of `claim`, or says why nothing was.
+fn depart(
+    mail: &Mail,
+    made: Result<Composed, ComposeError>,
+    claim: &Claim,
+    keep: impl Fn(DeliveryId, &[u8]) -> Result<(), StoreError>,
+) -> Ended {
+    let composed = match made {
         Ok(composed) => composed,
         // Their own address is theirs to repair, and the next attempt will use it.
         Err(why @ ComposeError::Sender) => return Ended::later(&why.to_string()),
         Err(why) => return Ended::new(Verdict::Refused, &why.to_string()),
     };
-    leave(mail, composed, limit(claim), |bytes| keep(claim.id, bytes))
+    leave(mail, &composed, limit(claim), |bytes| keep(claim.id, bytes))
 }
 
 /// Lets a mail leave by the transport in force; `keep` writes one of the file transport.
 pub fn leave(
     mail: &Mail,
-    composed: Composed,
+    composed: &Composed,
     limit: Duration,
     keep: impl Fn(&[u8]) -> Result<(), StoreError>,
 ) -> Ended {
@@ -175,7 +199,7 @@ pub fn compose(
     let text = mail_text::text(target, claim, files(target, claim))?;
     let name = claim.id.to_string();
     let head = Head { name: &name, to: &target.address, subject, date: claim.received_at };
-    let (from, to, mut message) = begin(mail, head)?;
+    let (from, to, mut message) = begin(mail, head, "auto-generated")?;
     if let Some(reply_to) = reply_to(target, claim) {
         message = message.reply_to(Mailbox::new(None, reply_to));
     }
@@ -192,14 +216,27 @@ pub fn compose(
 
 /// A mail of one text. Pure.
 pub fn plain(mail: &Mail, head: Head<'_>, text: String) -> Result<Composed, ComposeError> {
-    let (from, to, message) = begin(mail, head)?;
+    let (from, to, message) = begin(mail, head, "auto-generated")?;
     let message = message.singlepart(SinglePart::builder().header(ContentType::TEXT_PLAIN).body(Body::new(text)));
     let bytes = message.map_err(|_| ComposeError::Message)?.formatted();
     Ok(Composed { from, to, bytes })
 }
 
-/// What every mail begins with: from the operator's own address, and written by no person.
-fn begin(mail: &Mail, head: Head<'_>) -> Result<(Address, Address, MessageBuilder), ComposeError> {
+/// The mail to the visitor: an answer goes to the operator alone, no file travels. Pure, like [`compose`].
+pub fn compose_confirmation(mail: &Mail, target: &ConfirmationTarget, claim: &Claim) -> Result<Composed, ComposeError> {
+    let subject = confirmation_text::subject(target, claim)?;
+    let text = confirmation_text::text(target, claim)?;
+    let name = claim.id.to_string();
+    let head = Head { name: &name, to: &target.address, subject, date: claim.received_at };
+    let (from, to, message) = begin(mail, head, "auto-replied")?;
+    let message = message.singlepart(SinglePart::builder().header(ContentType::TEXT_PLAIN).body(Body::new(text)));
+    let bytes = message.map_err(|_| ComposeError::Message)?.formatted();
+    Ok(Composed { from, to, bytes })
+}
+
+/// What every mail begins with: from the operator's own address, and written by no person, which `automatic` says in
+/// the word of RFC 3834.
+fn begin(mail: &Mail, head: Head<'_>, automatic: &str) -> Result<(Address, Address, MessageBuilder), ComposeError> {
     let from = address(&mail.from_address).ok_or(ComposeError::Sender)?;
     let to = address(head.to).ok_or(ComposeError::Recipient)?;
     let name = mail_text::header_text(&mail.from_name);
@@ -210,7 +247,7 @@ fn begin(mail: &Mail, head: Head<'_>) -> Result<(Address, Address, MessageBuilde
         .subject(head.subject)
         .date(UNIX_EPOCH + Duration::from_millis(millis))
         .message_id(Some(format!("<{}@{}>", head.name, from.domain())))
-        .raw_header(HeaderValue::new(HeaderName::new_from_ascii_str("Auto-Submitted"), "auto-generated".to_owned()));
+        .raw_header(HeaderValue::new(HeaderName::new_from_ascii_str("Auto-Submitted"), automatic.to_owned()));
     Ok((from, to, message))
 }
 

@@ -20,7 +20,7 @@ use crate::store::Claim;
 /// What an empty answer looks like.
 const EMPTY: &str = "—";
 /// What the subject of a test begins with.
-const TEST_SUBJECT: &str = "[test] ";
+pub const TEST_SUBJECT: &str = "[test] ";
 /// What the text of a test begins with.
 const TEST_TEXT: &str = "This is a test, sent by `formctl test`: no visitor filled the form.\n\n";
 /// Longest subject, in characters; a header line of a mail ends at 998 bytes.
@@ -46,11 +46,16 @@ pub fn subject(target: &EmailTarget, claim: &Claim) -> Result<String, TemplateEr
         let title = target.title.as_deref().map(|title| format!(": {title}")).unwrap_or_default();
         format!("New form submission{title} - {}", claim.id.receipt)
     };
-    let line = match claim.contents.sent_by {
-        SentBy::Visitor => header_text(&text),
-        SentBy::Test => format!("{TEST_SUBJECT}{}", header_text(&text)),
-    };
-    Ok(if line.chars().count() > SUBJECT { line.chars().take(SUBJECT - 1).chain(['…']).collect() } else { line })
+    Ok(match claim.contents.sent_by {
+        SentBy::Visitor => subject_line(&text),
+        SentBy::Test => subject_line(&format!("{TEST_SUBJECT}{text}")),
+    })
+}
+
+/// `text` fit for a subject: one line without control characters, not too long.
+pub fn subject_line(text: &str) -> String {
+    let line = header_text(text);
+    if line.chars().count() > SUBJECT { line.chars().take(SUBJECT - 1).chain(['…']).collect() } else { line }
 }
 
 /// The text: the destination's template, else the standard one. Lines end in LF; no other control character but
@@ -68,14 +73,31 @@ fn plain_text(target: &EmailTarget, claim: &Claim, files: Files) -> Result<Strin
     let Some(template) = &target.text else {
         return Ok(standard(claim, files));
     };
-    let text = Template::parse(template)?.render(|name| filled(name, claim));
-    let text = text.replace("\r\n", "\n").replace('\r', "\n");
+    Ok(own_layout(&Template::parse(template)?.render(|name| filled(name, claim))))
+}
+
+/// A filled template as the text of a mail: lines end in LF, no other control character but the tab is left.
+pub fn own_layout(filled: &str) -> String {
+    let text = filled.replace("\r\n", "\n").replace('\r', "\n");
     let end = if text.ends_with('\n') { "" } else { "\n" };
-    Ok(text.split('\n').map(visible).collect::<Vec<_>>().join("\n") + end)
+    text.split('\n').map(visible).collect::<Vec<_>>().join("\n") + end
 }
 
 /// The standard text.
 fn standard(claim: &Claim, files: Files) -> String {
+    let page = page(claim);
+    format!(
+        "{}Receipt {}, page {}, locale {}, received {}\n",
+        facts(claim, files),
+        claim.id.receipt,
+        page.as_deref().unwrap_or(EMPTY),
+        claim.locale,
+        claim.received_at
+    )
+}
+
+/// What the visitor gave: one line for each field, the consent, each file.
+pub fn facts(claim: &Claim, files: Files) -> String {
     let mut text = String::new();
     for field in &claim.contents.fields {
         let shown = shown(&field.value);
@@ -91,14 +113,12 @@ fn standard(claim: &Claim, files: Files) -> String {
         };
         push_line(&mut text, "Attachment", &format!("{} ({}{left_out})", label(&row.name), size(row.size)));
     }
-    let page = claim.page.as_deref().map(label).filter(|page| !page.is_empty());
-    format!(
-        "{text}Receipt {}, page {}, locale {}, received {}\n",
-        claim.id.receipt,
-        page.as_deref().unwrap_or(EMPTY),
-        claim.locale,
-        claim.received_at
-    )
+    text
+}
+
+/// The page of the receipt as one line.
+pub fn page(claim: &Claim) -> Option<String> {
+    claim.page.as_deref().map(label).filter(|page| !page.is_empty())
 }
 
 /// Adds `label: value`, further lines of the value indented by two blanks.
@@ -121,7 +141,7 @@ fn shown(value: &Value) -> String {
 }
 
 /// What fills a template's place. A field that was not sent is empty, a file field its files' names.
-fn filled(name: &Name, claim: &Claim) -> String {
+pub fn filled(name: &Name, claim: &Claim) -> String {
     match name {
         Name::Receipt => claim.id.receipt.to_string(),
         Name::Form => claim.form.clone(),

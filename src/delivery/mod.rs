@@ -33,11 +33,14 @@
 //! file is held: [`lifecycle`], at the start, after a reload, and at each claim.
 //!
 //! Deliberately not done: several messages over one connection, ordering between deliveries, sending what a
-//! visitor asks for (targets are the operator's, fixed at acceptance), judging a bounce that comes later by mail.
+//! visitor asks for (targets are the operator's, fixed at acceptance; a confirmation says the operator's words, and to
+//! nobody without consent), judging a bounce that comes later by mail.
 
 mod alert;
 mod attempt;
 mod board;
+mod chat;
+mod confirmation_text;
 pub mod lifecycle;
 mod mail;
 mod mail_parts;

@@ -89,7 +89,13 @@ pub fn webhook_claim(url: &str) -> Claim {
 pub fn webhook_target(url: &str) -> WebhookTarget {
     let signing = Signing { secret: Secret::new("0123456789abcdef".into()), previous: None };
     let format = Format::Formd(signing);
-    WebhookTarget { url: url.into(), disclosure: Disclosure::Path, allow_private: false, format }
+    WebhookTarget {
+        url: url.into(),
+        disclosure: Disclosure::Path,
+        allow_private: false,
+        format,
+        title: Some("Quote".into()),
+    }
 }
 
 /// The row of a file that is nowhere on disk.

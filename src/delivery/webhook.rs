@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde::ser::{SerializeMap as _, Serializer};
 
 use super::attempt::Ended;
+use super::chat::{self, Message};
 use super::note;
 use crate::clock::Clock;
 use crate::domain::backoff::parse_retry_after;
@@ -15,7 +16,7 @@ use crate::domain::delivery::Verdict;
 use crate::domain::signing;
 use crate::domain::submission::{KeptField, SentBy, Value};
 use crate::domain::target::{Format, WebhookTarget};
-use crate::outbound::{Answer, Call, CallError, Method, Outbound, Reach};
+use crate::outbound::{Answer, Call, CallError, Outbound, Reach};
 use crate::store::{AttachmentRow, Claim};
 
 /// The object, its members in the order of the contract.
@@ -137,9 +138,9 @@ fn texts(value: &Value) -> Vec<String> {
     }
 }
 
-/// The exact bytes that are sent and signed.
-fn body(claim: &Claim) -> Result<Vec<u8>, serde_json::Error> {
-    serde_json::to_vec(&Body {
+/// The object that is sent and signed.
+fn object(claim: &Claim) -> Body<'_> {
+    Body {
         event: EVENT,
         receipt: claim.id.receipt.to_string(),
         site: &claim.site,
@@ -153,7 +154,7 @@ fn body(claim: &Claim) -> Result<Vec<u8>, serde_json::Error> {
         consent: claim.contents.consent,
         attachments: Attachments(&claim.attachments),
         test: (claim.contents.sent_by == SentBy::Test).then_some(true),
-    })
+    }
 }
 
 /// The one event there is.
@@ -169,23 +170,22 @@ pub fn reach(url: &str, allow_private: bool) -> Reach {
     }
 }
 
-/// Posts the submission of `claim` once.
+/// Sends the submission of `claim` once.
 pub fn send(target: &WebhookTarget, claim: &Claim, outbound: &Outbound, clock: &Clock) -> Ended {
-    let Ok(body) = body(claim) else {
-        return Ended::new(Verdict::Refused, "the submission cannot be written as JSON");
+    let Some(call) = call(target, claim, clock) else {
+        return Ended::new(Verdict::Refused, "the submission cannot be written for this URL and format");
     };
-    let Format::Formd(signing) = &target.format else {
-        return Ended::new(Verdict::Refused, "this format is not in this version");
-    };
-    let delivery = claim.id.to_string();
-    let mut headers = vec![
-        ("Content-Type", "application/json".to_owned()),
-        ("X-Formd-Event", EVENT.to_owned()),
-        ("X-Formd-Delivery", delivery.clone()),
-    ];
-    headers.extend(signing::headers(signing, &delivery, clock.now(), &body));
-    let reach = reach(&target.url, target.allow_private);
-    post(&Call { method: Method::Post, url: target.url.clone(), headers, body, reach }, outbound, clock)
+    let ended = post(&call, outbound, clock);
+    match ended.verdict {
+        // A chat that took a message answers with it: nothing to be told, and values have no place in a list.
+        Verdict::Accepted if target.format.is_chat() => Ended { note: status_of(&ended.note).to_owned(), ..ended },
+        _ => ended,
+    }
+}
+
+/// The status in the note on an answer, without what was said.
+fn status_of(note: &str) -> &str {
+    note.split(':').next().unwrap_or_default()
 }
 
 /// Makes a call once.
@@ -195,6 +195,32 @@ pub fn post(call: &Call, outbound: &Outbound, clock: &Clock) -> Ended {
         Err(CallError::Url) => Ended::new(Verdict::Refused, &CallError::Url.to_string()),
         Err(failed) => Ended::later(&failed.to_string()),
     }
+}
+
+/// The call that delivers `claim`: formd's own object, or what a chat or the operator's template makes of it. A body is
+/// signed where there is a secret; every call says what it is about and which delivery it is.
+fn call(target: &WebhookTarget, claim: &Claim, clock: &Clock) -> Option<Call> {
+    let message = match &target.format {
+        Format::Formd(_) => Message::post(&target.url, &object(claim))?,
+        _ => chat::message(target, claim)?,
+    };
+    let delivery = claim.id.to_string();
+    let mut headers = vec![
+        ("Content-Type", "application/json".to_owned()),
+        ("X-Formd-Event", EVENT.to_owned()),
+        ("X-Formd-Delivery", delivery.clone()),
+    ];
+    headers.extend(message.token.map(|token| ("Authorization", format!("Bearer {token}"))));
+    if let Some(signing) = target.format.signing() {
+        headers.extend(signing::headers(signing, &delivery, clock.now(), &message.body));
+    }
+    Some(Call {
+        method: message.method,
+        url: message.url,
+        headers,
+        body: message.body,
+        reach: reach(&target.url, target.allow_private),
+    })
 }
 
 /// What an answer means (contract 10.7).

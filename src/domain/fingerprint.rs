@@ -34,6 +34,10 @@ pub struct KeyHash(pub [u8; 16]);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClientHash(pub [u8; 16]);
 
+/// The hash of a mailbox that a form confirms to, kept for a day: over site, form and mailbox.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MailboxHash(pub [u8; 16]);
+
 /// The content hash of `draft`.
 pub fn content(key: &InstanceKey, draft: &Draft) -> ContentHash {
     ContentHash(key.keyed("content-1", &[&encode(draft)]))
@@ -44,6 +48,12 @@ pub fn submit_key(key: &InstanceKey, site: &SiteId, form: &FormId, submit: &Subm
     let parts: [&[u8]; 5] =
         [site.as_str().as_bytes(), &[0], form.as_str().as_bytes(), &[0], submit.as_str().as_bytes()];
     KeyHash(first_half(key.keyed("submit-key", &parts)))
+}
+
+/// The hash of a mailbox of one form, as [`super::confirmation::mailbox`] writes it.
+pub fn mailbox(key: &InstanceKey, site: &SiteId, form: &FormId, mailbox: &str) -> MailboxHash {
+    let parts: [&[u8]; 5] = [site.as_str().as_bytes(), &[0], form.as_str().as_bytes(), &[0], mailbox.as_bytes()];
+    MailboxHash(first_half(key.keyed("confirmation", &parts)))
 }
 
 /// The hash of a client's address.

@@ -117,6 +117,10 @@ pub struct Confirmation {
     pub subject: Option<String>,
     /// A template of the text; `None`: the standard one in the visitor's language.
     pub text: Option<String>,
+    /// The address in `[mail] from`: a confirmation to it would go round in circles.
+    pub operator: Option<String>,
+    /// `[delivery] confirmations_per_hour`, which all forms share.
+    pub per_hour: u32,
 }
 
 /// What happens to a text field that the form does not declare. An undeclared file is always an error.

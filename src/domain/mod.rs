@@ -31,6 +31,8 @@
 pub mod backoff;
 pub mod bounds;
 pub mod charset;
+pub mod chat_url;
+pub mod confirmation;
 pub mod control;
 pub mod delivery;
 pub mod digest;
@@ -42,6 +44,7 @@ pub mod filename;
 pub mod fingerprint;
 pub mod form;
 pub mod ids;
+pub mod json_body;
 pub mod origin;
 pub mod pattern;
 pub mod quantity;

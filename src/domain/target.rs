@@ -62,12 +62,10 @@ pub struct EmailTarget {
 pub struct ConfirmationTarget {
     /// The recipient: what the visitor gave in a declared e-mail field.
     pub address: String,
-    /// A template of the subject; `None`: the standard one.
-    pub subject: Option<String>,
-    /// A template of the text; `None`: the standard one.
-    pub text: Option<String>,
-    /// The form's title at acceptance, for the standard texts.
-    pub title: Option<String>,
+    /// A template of the subject: the form's own, or the standard one in the visitor's language.
+    pub subject: String,
+    /// A template of the text, likewise.
+    pub text: String,
 }
 
 /// A POST to one URL.
@@ -81,6 +79,8 @@ pub struct WebhookTarget {
     pub allow_private: bool,
     /// What is posted.
     pub format: Format,
+    /// The form's title at acceptance, for chats.
+    pub title: Option<String>,
 }
 
 /// How much of a URL may be shown. The query never is.
@@ -133,6 +133,35 @@ pub struct Signing {
     pub previous: Option<Secret>,
 }
 
+impl Format {
+    /// Whether it is a chat's: shown to people, never signed.
+    pub fn is_chat(&self) -> bool {
+        !matches!(self, Self::Formd(_) | Self::Own { .. })
+    }
+
+    /// What signs its bodies.
+    pub fn signing(&self) -> Option<&Signing> {
+        match self {
+            Self::Formd(signing) => Some(signing),
+            Self::Own { signing, .. } => signing.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// Its word in the configuration.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Formd(_) | Self::Own { .. } => "formd",
+            Self::Slack => "slack",
+            Self::Discord => "discord",
+            Self::Telegram { .. } => "telegram",
+            Self::Mattermost => "mattermost",
+            Self::Matrix => "matrix",
+            Self::Ntfy => "ntfy",
+        }
+    }
+}
+
 impl WebhookTarget {
     /// The URL as far as it may be shown.
     fn shown(&self) -> String {
@@ -156,7 +185,8 @@ mod tests {
         let url = "https://hooks.chat.example/services/T0/B0/xyz?key=abc#frag".to_owned();
         let shown = |disclosure| {
             let url = url.clone();
-            Target::Webhook(WebhookTarget { url, disclosure, allow_private: false, format: Format::Slack }).shown()
+            Target::Webhook(WebhookTarget { url, disclosure, allow_private: false, format: Format::Slack, title: None })
+                .shown()
         };
         assert_eq!(shown(Disclosure::Path), "https://hooks.chat.example/services/T0/B0/xyz");
         assert_eq!(shown(Disclosure::Host), "https://hooks.chat.example");

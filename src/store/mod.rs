@@ -46,6 +46,7 @@
 
 mod alerts;
 mod claim;
+mod confirmations;
 mod deliveries;
 mod directory;
 mod disk;
@@ -76,6 +77,7 @@ mod tests;
 
 pub use alerts::{AlertTimes, Begun, Failure, Failures, Tally};
 pub use claim::{Claim, Claimed, Due, Served, Turn};
+pub use confirmations::NewConfirmation;
 pub use deliveries::{NewAttempt, Settled};
 pub use directory::DataDirectory;
 pub use erase::Erased;

@@ -3,12 +3,15 @@
 //! Nobody looks before: UNIQUE decides. Of parallel clicks with one key the first INSERT wins, the others find its
 //! row, committed or in the same group, and are answered with it after the COMMIT. Without a key, the same content
 //! from the same client for the same form within [`DOUBLE_CLICK`] is a repeat; the client's hash is stored only for
-//! that and only so long. Losers' files are removed at once: no row names them.
+//! that and only so long. Losers' files are removed at once: no row names them. Whether the visitor gets a confirmation is
+//! decided here too ([`confirmations`]), for the first submission alone and never for a repeat.
 
 use rusqlite::{Connection, OptionalExtension as _, params};
 
+use super::confirmations::{self, Grant, NewConfirmation};
 use super::job::Group;
 use super::{SealedFile, Store, StoreError, rows};
+use crate::domain::delivery::Channel;
 use crate::domain::digest::Sha256Sum;
 use crate::domain::filekind::FileKind;
 use crate::domain::fingerprint::{self, ClientHash, ContentHash, KeyHash};
@@ -54,6 +57,8 @@ pub struct NewReceipt {
     pub files: Vec<NewAttachment>,
     /// One per destination that is not paused, in order; the n-th is delivery n.
     pub deliveries: Vec<NewDelivery>,
+    /// The mail to the visitor, behind them if there may be one.
+    pub confirmation: Option<NewConfirmation>,
 }
 
 /// One file of a new receipt.
@@ -108,7 +113,10 @@ struct Texts {
 impl Texts {
     /// Writes both.
     fn of(new: &NewReceipt) -> Result<Self, StoreError> {
-        let targets: Vec<&Target> = new.deliveries.iter().map(|delivery| &delivery.target).collect();
+        // The confirmation's stands there whether it will be granted or not: it is erased with the rest.
+        let confirmation = new.confirmation.as_ref().map(|new| Target::Confirmation(new.target.clone()));
+        let targets = new.deliveries.iter().map(|delivery| &delivery.target);
+        let targets: Vec<&Target> = targets.chain(&confirmation).collect();
         Ok(Self { fields: rows::contents_text(&new.contents)?, targets: rows::targets_text(&targets)? })
     }
 }
@@ -123,13 +131,13 @@ fn record(db: &Connection, group: &mut Group, new: NewReceipt, texts: &Texts) ->
     let Some(id) = insert_receipt(db, &new)? else { return winner(db, &new) };
     insert_contents(db, id, texts)?;
     insert_attachments(db, id, &new.files)?;
-    insert_deliveries(db, id, &new)?;
+    let due = insert_deliveries(db, id, &new)?;
     db.prepare_cached("INSERT OR IGNORE INTO addresses (path, site, form) VALUES (?1, ?2, ?3)")?.execute(params![
         new.address,
         new.site.as_str(),
         new.form.as_str()
     ])?;
-    if !new.deliveries.is_empty() {
+    if due > 0 {
         group.made_due();
     }
     // Last: from here on nothing fails, so the files of a job that is undone are never handed over.
@@ -245,21 +253,22 @@ fn insert_attachments(db: &Connection, id: ReceiptId, files: &[NewAttachment]) -
     Ok(())
 }
 
-/// The deliveries, due at once.
-fn insert_deliveries(db: &Connection, id: ReceiptId, new: &NewReceipt) -> Result<(), StoreError> {
+/// The deliveries, due at once, and the confirmation if there may be one; returns how many.
+fn insert_deliveries(db: &Connection, id: ReceiptId, new: &NewReceipt) -> Result<usize, StoreError> {
+    let ours = new.deliveries.iter().map(|new| (new.destination.as_str(), new.target.channel()));
+    let confirmed = match &new.confirmation {
+        Some(wanted) => confirmations::grant(db, wanted, new.received_at)?,
+        None => Grant::Spent,
+    };
+    let theirs = (confirmed == Grant::Granted).then_some((Channel::Confirmation.word(), Channel::Confirmation));
+    let mut count = 0;
     let mut insert = db.prepare_cached(
         "INSERT INTO deliveries (receipt, n, site, destination, channel, state, due_at)
          VALUES (?1, ?2, ?3, ?4, ?5, 'pending', ?6)",
     )?;
-    for (n, delivery) in (1_i64..).zip(&new.deliveries) {
-        insert.execute(params![
-            id.as_row(),
-            n,
-            new.site.as_str(),
-            delivery.destination.as_str(),
-            delivery.target.channel().word(),
-            new.received_at.as_millis(),
-        ])?;
+    for (n, (destination, channel)) in (1_i64..).zip(ours.chain(theirs)) {
+        let due_at = new.received_at.as_millis();
+        count += insert.execute(params![id.as_row(), n, new.site.as_str(), destination, channel.word(), due_at])?;
     }
-    Ok(())
+    Ok(count)
 }

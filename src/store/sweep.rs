@@ -62,6 +62,7 @@ impl Store {
         }
         self.clear_removals()?;
         while self.forget_clients(now)? == BATCH {}
+        while self.forget_mailboxes(now)? == BATCH {}
         let strays = self.read(|db| Strays::find(self.directory(), db, rules, now))?;
         let swept = strays.remove(self.directory(), now);
         report.parts_removed = swept.parts;

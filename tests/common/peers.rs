@@ -154,6 +154,8 @@ fn read_mail(reader: &mut impl BufRead) -> std::io::Result<String> {
 /// What the webhook receiver took.
 #[derive(Clone, Debug)]
 pub struct Call {
+    /// The first line, without the version.
+    pub line: String,
     pub headers: Vec<(String, String)>,
     pub body: Vec<u8>,
 }
@@ -203,6 +205,8 @@ fn talk_http(mut stream: TcpStream, state: &Shared<&'static str, Call>) -> std::
     let behaviour = next_behaviour(state);
     stream.set_read_timeout(Some(Duration::from_secs(20)))?;
     let mut reader = BufReader::new(stream.try_clone()?);
+    let mut first = String::new();
+    reader.read_line(&mut first)?;
     let mut headers = Vec::new();
     loop {
         let mut line = String::new();
@@ -216,7 +220,11 @@ fn talk_http(mut stream: TcpStream, state: &Shared<&'static str, Call>) -> std::
     let length = headers.iter().find(|(n, _)| n.eq_ignore_ascii_case("content-length"));
     let mut body = vec![0; length.and_then(|(_, v)| v.parse().ok()).unwrap_or(0)];
     reader.read_exact(&mut body)?;
-    state.0.lock().unwrap().taken.push(Call { headers, body });
+    state.0.lock().unwrap().taken.push(Call {
+        line: first.trim_end().trim_end_matches(" HTTP/1.1").to_owned(),
+        headers,
+        body,
+    });
     let after_go = behaviour.strip_prefix(HOLD).map(str::trim_start);
     if after_go.is_some() {
         wait_for_go(state);

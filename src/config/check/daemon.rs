@@ -29,7 +29,7 @@ pub(super) fn defaults() -> Daemon {
         trusted_proxies: ["127.0.0.0/8", "::1/128"].into_iter().filter_map(loopback).collect(),
         mail: None,
         alert: None,
-        delivery: DeliverySettings { attempts: 5, workers: 8, enabled: true },
+        delivery: DeliverySettings { attempts: 5, workers: 8, enabled: true, confirmations_per_hour: 100 },
         sweep: SweepSettings { part_age: Span::from_hours(2), orphan_age: Span::from_hours(2), quarantine_days: 7 },
         bounds: Bounds::default(),
         log: LogFormat::Text,
@@ -105,6 +105,9 @@ fn delivery(mut table: Table<'_>, mut settings: DeliverySettings) -> DeliverySet
     }
     if let Some(enabled) = table.take("enabled").and_then(|value| value.flag()) {
         settings.enabled = enabled;
+    }
+    if let Some(most) = table.take("confirmations_per_hour").and_then(|value| value.whole(0..=100_000)) {
+        settings.confirmations_per_hour = u32::try_from(most).unwrap_or(settings.confirmations_per_hour);
     }
     table.finish();
     settings

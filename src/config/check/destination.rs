@@ -4,8 +4,8 @@ use super::super::files::TextFile;
 use super::super::problem::{listed, printable, quoted};
 use super::super::table::Table;
 use super::super::value::Value;
-use super::secret::{Need, Secrets};
-use super::url::{self, Reach};
+use super::secret::Secrets;
+use super::webhook::{self, Address};
 use crate::domain::bounds::MIB;
 use crate::domain::email;
 use crate::domain::form::{Destination, Field};
@@ -19,14 +19,18 @@ const MAX_ATTACH: u64 = 7 * MIB;
 /// Keys that only an e-mail destination has.
 const EMAIL_KEYS: &[&str] = &["subject", "text", "reply_to", "attach_files", "max_attach"];
 /// Keys that only a webhook has.
-const WEBHOOK_KEYS: &[&str] = &["secret", "secret_file", "previous_secret", "previous_secret_file", "allow_private"];
+const WEBHOOK_KEYS: &[&str] =
+    &["secret", "secret_file", "previous_secret", "previous_secret_file", "allow_private", "format", "body", "chat"];
+
+/// Names of fields, each with the value that has it.
+pub(super) type Names<'d> = Vec<(Value<'d>, String)>;
 
 /// A destination with the places whose names every form that uses it must have.
 pub(super) struct Declared<'d> {
     /// The destination; where a value is wrong a harmless one stands in.
     pub(super) destination: Destination,
     /// The field names it uses, each with the value that names it.
-    names: Vec<(Value<'d>, String)>,
+    names: Names<'d>,
 }
 
 impl Declared<'_> {
@@ -61,25 +65,33 @@ pub(super) fn check<'d>(mut table: Table<'d>, secrets: &Secrets<'_>, file: &Text
     });
     let paused = table.take("paused").and_then(|value| value.flag()).unwrap_or_default();
     let mut names = Vec::new();
-    let target = match (table.take("email"), table.take("webhook")) {
-        (Some(address), None) => {
+    let target = match [table.take("email"), table.take("webhook"), table.take("url_file")] {
+        [Some(address), None, None] => {
             refuse(&mut table, WEBHOOK_KEYS, "an e-mail destination");
             Some(Target::Email(mail(&mut table, &address, &mut names)))
         }
-        (None, Some(address)) => {
+        [None, Some(address), None] => {
             refuse(&mut table, EMAIL_KEYS, "a webhook");
-            webhook(&mut table, &address, secrets, file).map(Target::Webhook)
+            webhook::check(&mut table, &Address::Inline(address), secrets, file, &mut names).map(Target::Webhook)
         }
-        (Some(_), Some(webhook)) => {
-            webhook.misplaced("`webhook` stands beside `email`", "make two destinations of them");
+        [None, None, Some(address)] => {
+            refuse(&mut table, EMAIL_KEYS, "a webhook");
+            webhook::check(&mut table, &Address::File(address), secrets, file, &mut names).map(Target::Webhook)
+        }
+        [None, None, None] => {
+            table.missing_all(
+                "neither `email` nor `webhook` nor `url_file`",
+                "write `email = \"ADDRESS\"` or `webhook = \"https://...\"`",
+            );
             forgo(&mut table);
             None
         }
-        (None, None) => {
-            table.missing_all(
-                "neither `email` nor `webhook`",
-                "write `email = \"ADDRESS\"` or `webhook = \"https://...\"`",
-            );
+        several => {
+            let mut ways = several.into_iter().flatten();
+            if let (Some(first), Some(second)) = (ways.next(), ways.next()) {
+                let message = format!("`{}` stands beside `{}`", second.key, first.key);
+                second.misplaced(message, "make two destinations of them");
+            }
             forgo(&mut table);
             None
         }
@@ -110,11 +122,17 @@ fn forgo(table: &mut Table<'_>) {
 fn nowhere() -> Target {
     let signing = Signing { secret: Secret::new(String::new()), previous: None };
     let format = Format::Formd(signing);
-    Target::Webhook(WebhookTarget { url: String::new(), disclosure: Disclosure::Host, allow_private: false, format })
+    Target::Webhook(WebhookTarget {
+        url: String::new(),
+        disclosure: Disclosure::Host,
+        allow_private: false,
+        format,
+        title: None,
+    })
 }
 
 /// An e-mail destination.
-fn mail<'d>(table: &mut Table<'d>, address: &Value<'d>, names: &mut Vec<(Value<'d>, String)>) -> EmailTarget {
+fn mail<'d>(table: &mut Table<'d>, address: &Value<'d>, names: &mut Names<'d>) -> EmailTarget {
     let address = address
         .parsed("write one address such as `sales@example.com`", |text| email::is_valid(text).then(|| text.to_owned()));
     let subject = table.take("subject").filter(|value| value.line().is_some());
@@ -131,14 +149,11 @@ fn mail<'d>(table: &mut Table<'d>, address: &Value<'d>, names: &mut Vec<(Value<'
 }
 
 /// A template, as written; the fields it names are added to `names`.
-fn template<'d>(value: &Value<'d>, names: &mut Vec<(Value<'d>, String)>) -> Option<String> {
+pub(super) fn template<'d>(value: &Value<'d>, names: &mut Names<'d>) -> Option<String> {
     let text = value.text()?;
     match Template::parse(text) {
         Ok(template) => {
-            let mut fields: Vec<String> = template.names().filter_map(field_name).collect();
-            fields.sort();
-            fields.dedup();
-            names.extend(fields.into_iter().map(|field| (value.clone(), field)));
+            name_fields(value, template.names(), names);
             Some(text.to_owned())
         }
         Err(fault) => {
@@ -149,28 +164,18 @@ fn template<'d>(value: &Value<'d>, names: &mut Vec<(Value<'d>, String)>) -> Opti
     }
 }
 
+/// Adds the fields that the places of a template name, each once.
+pub(super) fn name_fields<'d, 'n>(value: &Value<'d>, places: impl Iterator<Item = &'n Name>, names: &mut Names<'d>) {
+    let mut fields: Vec<String> = places.filter_map(field_name).collect();
+    fields.sort();
+    fields.dedup();
+    names.extend(fields.into_iter().map(|field| (value.clone(), field)));
+}
+
 /// The field that a place of a template names.
 fn field_name(name: &Name) -> Option<String> {
     match name {
         Name::Field(field) => Some(field.clone()),
         Name::Receipt | Name::Form | Name::Page | Name::ReceivedAt => None,
     }
-}
-
-/// A webhook; `None` when its address or secret is wrong.
-fn webhook(
-    table: &mut Table<'_>,
-    address: &Value<'_>,
-    secrets: &Secrets<'_>,
-    file: &TextFile,
-) -> Option<WebhookTarget> {
-    let url = address
-        .text()
-        .and_then(|text| url::webhook(text).map_err(|(message, remedy)| address.wrong(message, remedy)).ok());
-    let allowed = table.take("allow_private").and_then(|value| value.flag()).unwrap_or_default();
-    let signing = secrets.signing(table, file, Need::Obligatory);
-    let (url, signing) = (url?, signing?);
-    let allow_private = allowed || url.reach == Reach::Loopback;
-    let format = Format::Formd(signing);
-    Some(WebhookTarget { url: url.url, disclosure: Disclosure::Path, allow_private, format })
 }

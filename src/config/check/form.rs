@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use super::super::problem::{listed, quoted, suggestion};
 use super::super::table::Table;
 use super::super::value::Value;
+use super::confirmation::{self, Consent};
 use super::{Ground, destination, field, response, url};
 use crate::domain::form::{Destination, ExtraFields, Field, FieldKind, Form};
 use crate::domain::ids::{FormId, SiteId};
@@ -77,14 +78,22 @@ pub(super) fn check(
     let signature = table.take("signature_secret_file").and_then(|value| ground.secrets.of_signature(&value));
     let mut destinations = destinations(&mut table, around);
     for destination in &mut destinations {
-        if let Target::Email(mail) = &mut destination.target {
-            mail.title.clone_from(&title);
+        match &mut destination.target {
+            Target::Email(mail) => mail.title.clone_from(&title),
+            Target::Webhook(hook) => hook.title.clone_from(&title),
+            Target::Confirmation(_) => {}
         }
     }
     let success_url = table.take("success_url").and_then(|value| {
         value.parsed("write `https://...` or a path that begins with one `/`, in ASCII", url::success)
     });
-    let consent = table.take("consent").and_then(|value| consent(&value, &declared));
+    let consent = table.take("consent");
+    let named = if consent.is_some() { Consent::Named } else { Consent::Absent };
+    let consent = consent.and_then(|value| self::consent(&value, &declared));
+    let confirmation = table.take("confirmation").and_then(|value| {
+        let section = value.table(format!("`[form.{id}.confirmation]`"))?;
+        confirmation::check(section, &declared, named, ground)
+    });
     let extra_fields = extra_fields(&mut table, &declared);
     let response = table.take("response").map(|value| response::check(&value)).unwrap_or_default();
     table.finish();
@@ -102,7 +111,7 @@ pub(super) fn check(
         destinations,
         success_url,
         consent,
-        confirmation: None,
+        confirmation,
         extra_fields,
         response,
         fields: declared,

@@ -2,10 +2,12 @@
 //!
 //! Each file is read to its end whatever it holds: where a value is wrong its default stands in, so that later rules
 //! still have something to look at, and the run as a whole fails. One file a part: [`daemon`], [`limits`], [`mail`] and
-//! [`alert`] read `formd.toml`; [`site`], [`texts`], [`destination`], [`form`], [`response`] and [`field`] a site's file; [`secret`] and [`url`] know what
-//! secrets and addresses may be.
+//! [`alert`] read `formd.toml`; [`site`], [`texts`], [`destination`],
+//! [`webhook`], [`form`], [`confirmation`], [`response`] and [`field`] a
+//! site's file; [`secret`] and [`url`] know what secrets and addresses may be.
 
 mod alert;
+mod confirmation;
 mod daemon;
 mod destination;
 mod field;
@@ -18,6 +20,7 @@ mod shared_path;
 mod site;
 mod texts;
 mod url;
+mod webhook;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -36,6 +39,10 @@ struct Ground<'a> {
     bounds: &'a Bounds,
     /// Where secrets are looked up.
     secrets: &'a Secrets<'a>,
+    /// The address in `[mail] from`.
+    operator: Option<String>,
+    /// `[delivery] confirmations_per_hour`.
+    confirmations: u32,
 }
 
 /// What a check came to.
@@ -57,7 +64,12 @@ pub(super) fn check(mut files: Files) -> Checked {
         problems.extend(sheet.findings.finish());
         daemon
     });
-    let ground = Ground { bounds: &daemon.bounds, secrets: &secrets };
+    let ground = Ground {
+        bounds: &daemon.bounds,
+        secrets: &secrets,
+        operator: daemon.mail.as_ref().map(|mail| mail.from_address.clone()),
+        confirmations: daemon.delivery.confirmations_per_hour,
+    };
     let mut paths = form::Paths::default();
     let mut sites = BTreeMap::new();
     for (id, file) in &files.sites {

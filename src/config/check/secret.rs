@@ -171,7 +171,7 @@ impl<'a> Secrets<'a> {
     }
 
     /// The text of the file that a value names.
-    fn read(&self, value: &Value<'_>) -> Option<String> {
+    pub(super) fn read(&self, value: &Value<'_>) -> Option<String> {
         let name = value.line()?;
         if name.starts_with(signing::PREFIX) {
             let remedy = "write the secret into a file and name that";

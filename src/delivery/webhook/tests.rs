@@ -8,6 +8,11 @@ use crate::domain::time::{Span, Timestamp};
 use std::io::Write as _;
 use std::time::{Duration, Instant};
 
+/// The bytes of the object.
+fn body(claim: &Claim) -> serde_json::Result<Vec<u8>> {
+    serde_json::to_vec(&object(claim))
+}
+
 /// One attempt at a peer, at 2026-11-30T12:00:00Z.
 fn sent_to(url: &str) -> Ended {
     let clock = Clock::stepped(Timestamp::parse("2026-11-30T12:00:00Z").unwrap());

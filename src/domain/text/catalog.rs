@@ -177,6 +177,10 @@ texts! {
         file_media_hint,
         /// Stands for the name of a file that has none.
         unnamed_file,
+        /// Subject of the mail that confirms a submission; the form's title follows.
+        confirmation_subject,
+        /// The last lines of that mail: why it came, and what to do about it.
+        confirmation_reason,
     }
     filled {
         /// The line with the receipt.

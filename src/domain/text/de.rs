@@ -112,6 +112,9 @@ pub(super) const TEXTS: BuiltIn = BuiltIn {
         format!("Ihre Dateien sind zusammen zu groß: höchstens {max} insgesamt. Bitte wählen Sie weniger aus.")
     },
     unnamed_file: "Datei ohne Namen",
+    confirmation_subject: "Wir haben Ihre Nachricht erhalten",
+    confirmation_reason: "Diese E-Mail wurde automatisch gesendet, weil Ihre Adresse in einem Formular auf unserer Website angegeben wurde.\n\
+                          Wenn Sie das nicht waren, brauchen Sie nichts zu tun.",
 
     invalid: Notice {
         title: "Bitte prüfen Sie Ihre Angaben",

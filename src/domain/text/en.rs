@@ -68,6 +68,9 @@ pub(super) const TEXTS: BuiltIn = BuiltIn {
     files_too_many: |label, max| format!("Too many files at “{label}”: please choose at most {max}."),
     files_total: |max| format!("Your files are too large together: at most {max} in all. Please choose fewer."),
     unnamed_file: "unnamed file",
+    confirmation_subject: "We have received your message",
+    confirmation_reason: "This mail was sent automatically because this address was entered in a form on our website.\n\
+                          If it was not you, there is nothing you need to do.",
 
     label_name: "Name",
     label_email: "E-mail",

@@ -100,6 +100,9 @@ pub(super) const TEXTS: BuiltIn = BuiltIn {
         format!("Sus archivos son demasiado grandes en conjunto: como máximo {max} en total. Elija menos.")
     },
     unnamed_file: "archivo sin nombre",
+    confirmation_subject: "Hemos recibido su mensaje",
+    confirmation_reason: "Este correo se ha enviado automáticamente porque su dirección se indicó en un formulario de nuestro sitio web.\n\
+                          Si no ha sido usted, no tiene que hacer nada.",
 
     invalid: Notice {
         title: "Revise sus datos, por favor",

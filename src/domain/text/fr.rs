@@ -116,6 +116,9 @@ pub(super) const TEXTS: BuiltIn = BuiltIn {
         format!("Vos fichiers sont trop gros ensemble\u{a0}: {max} au plus en tout. Choisissez-en moins.")
     },
     unnamed_file: "fichier sans nom",
+    confirmation_subject: "Nous avons bien reçu votre message",
+    confirmation_reason: "Cet e-mail a été envoyé automatiquement, car votre adresse a été saisie dans un formulaire de notre site.\n\
+                          Si ce n’était pas vous, vous n’avez rien à faire.",
 
     invalid: Notice {
         title: "Vérifiez vos réponses",

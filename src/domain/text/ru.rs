@@ -66,6 +66,9 @@ pub(super) const TEXTS: BuiltIn = BuiltIn {
     files_too_many: |label, max| format!("Слишком много файлов в поле «{label}»: можно выбрать {}.", files(max)),
     files_total: |max| format!("Файлы вместе слишком большие: можно не больше {max}. Выберите меньше файлов."),
     unnamed_file: "без имени",
+    confirmation_subject: "Мы получили ваше сообщение",
+    confirmation_reason: "Это письмо отправлено автоматически: ваш адрес указали в форме на нашем сайте.\n\
+                          Если это были не вы, ничего делать не нужно.",
 
     label_name: "Имя",
     label_email: "Эл. почта",

@@ -2,6 +2,7 @@
 
 mod alerting;
 mod claims;
+mod confirmations;
 mod crash;
 mod erasure;
 mod fates;
@@ -131,6 +132,7 @@ impl World {
                 .iter()
                 .map(|id| NewDelivery { destination: DestinationId::parse(id).unwrap(), target: target(wish.text) })
                 .collect(),
+            confirmation: None,
         }
     }
 

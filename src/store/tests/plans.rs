@@ -34,6 +34,8 @@ fn no_frequent_question_scans_a_table() {
         ("due for erasure", erase::EXPIRED_SQL),
         ("due for erasure, counted", sweep::EXPIRED_COUNT_SQL),
         ("clients to forget", sweep::FORGET_SQL),
+        ("confirmation", crate::store::confirmations::GRANT_SQL),
+        ("mailboxes to forget", crate::store::confirmations::FORGET_SQL),
         ("oldest waiting", numbers::OLDEST_SQL),
         ("failed", numbers::FAILED_SQL),
         ("failed and not alerted", alerts::FAILURES_SQL),
@@ -55,9 +57,10 @@ fn no_frequent_question_scans_a_table() {
             })
             .unwrap();
         for step in &steps {
-            let whole = ["receipts", "deliveries", "contents", "attachments", "attempts", "d", "r", "c"]
-                .iter()
-                .any(|table| step == &format!("SCAN {table}") || step.starts_with(&format!("SCAN {table} ")));
+            let whole =
+                ["receipts", "deliveries", "contents", "attachments", "attempts", "confirmations", "d", "r", "c"]
+                    .iter()
+                    .any(|table| step == &format!("SCAN {table}") || step.starts_with(&format!("SCAN {table} ")));
             let partial = PARTIAL.iter().any(|index| step.contains(index));
             assert!(!whole || partial, "{name}: {step}\n{steps:#?}");
         }
