@@ -83,16 +83,15 @@ fn erase_some(config: &Path, ledger: &Ledger) {
 /// One round beside a running daemon.
 fn round(process: &Process, config: &Path, ledger: &Ledger, round: usize) {
     let ended = AtomicBool::new(false);
+    let sweep = || drop(formctl(config, &["sweep", "--json"], &[0, 4]));
+    let list = || {
+        formctl(config, &["list", "--all", "--json"], &[0]);
+        formctl(config, &["list", "--state", "delivered"], &[0]);
+    };
+    let status = || drop(formctl(config, &["status", "--json"], &[0]));
+    let erase = || erase_some(config, ledger);
+    let work: [&(dyn Fn() + Sync); 4] = [&sweep, &list, &status, &erase];
     thread::scope(|scope| {
-        let work: [&(dyn Fn() + Sync); 4] = [
-            &|| drop(formctl(config, &["sweep", "--json"], &[0, 4])),
-            &|| {
-                formctl(config, &["list", "--all", "--json"], &[0]);
-                formctl(config, &["list", "--state", "delivered"], &[0]);
-            },
-            &|| drop(formctl(config, &["status", "--json"], &[0])),
-            &|| erase_some(config, ledger),
-        ];
         for act in work {
             let ended = &ended;
             scope.spawn(move || repeat(ended, act));
@@ -119,7 +118,6 @@ fn check(config: &Path, data: &Path, ledger: &Ledger) {
     let paths = column("SELECT path FROM attachments ORDER BY path");
     assert_eq!(paths, files_below(&data.join("attachments")), "rows and files differ");
     assert_eq!(files_below(&data.join("quarantine")), Vec::<String>::new());
-    assert_eq!(files_below(&data.join("tmp")), Vec::<String>::new());
     let counted = "SELECT format('%d %d', files, bytes) FROM attachments_kept";
     assert_eq!(column(counted), column("SELECT format('%d %d', COUNT(*), COALESCE(SUM(size), 0)) FROM attachments"));
 
@@ -148,8 +146,11 @@ fn sweep_erase_list_status_and_visitors_at_once_lose_nothing_and_fail_nowhere() 
         check(&config, &data, &ledger);
     }
     let log = std::fs::read_to_string(config.with_extension("log")).unwrap();
-    let troubles: Vec<&str> = log.lines().filter(|line| line.contains("ERROR") || line.contains("WARN")).collect();
+    // What is erased while it is being sent loses its claim, and that is all that may be worth a word.
+    let trouble = |line: &&str| line.contains("ERROR") || line.contains("WARN") && !line.contains("claim_lost");
+    let troubles: Vec<&str> = log.lines().filter(trouble).collect();
     assert_eq!(troubles, Vec::<&str>::new());
     assert_eq!(process.stop(), Some(0));
+    assert_eq!(files_below(&data.join("tmp")), Vec::<String>::new());
     check(&config, &data, &ledger);
 }

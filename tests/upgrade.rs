@@ -20,8 +20,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::{Duration, Instant, SystemTime};
 
+use common::client::Request;
 use common::encodings;
 use common::process::{Process, write_config};
+use formd::harness::sha256_hex;
 use rusqlite::{Connection, params};
 
 /// The schema of version 1, as it was released.
@@ -43,7 +45,7 @@ impl Old {
         let config = write_config(folder.path(), "");
         let old = Self { folder, config };
         // The folders and the key.
-        assert_eq!(Process::start(&old.config).stop(), Some(0));
+        old.start_and_stop();
         for name in ["formd.db", "formd.db-wal", "formd.db-shm"] {
             drop(fs::remove_file(old.data().join(name)));
         }
@@ -51,9 +53,11 @@ impl Old {
         fs::set_permissions(old.data().join("formd.db"), fs::Permissions::from_mode(0o600)).unwrap();
         db.execute_batch(VERSION_1).unwrap();
         db.pragma_update(None, "user_version", 1).unwrap();
+        db.execute_batch("BEGIN").unwrap();
         for number in 0..=more {
             old.insert(&db, RECEIPT - (number << 21), number == 0);
         }
+        db.execute_batch("COMMIT").unwrap();
         old
     }
 
@@ -80,10 +84,11 @@ impl Old {
         if waiting {
             let path = "2026-09-08/old-1";
             fs::create_dir_all(self.data().join("attachments/2026-09-08")).unwrap();
-            fs::write(self.data().join("attachments").join(path), b"%PDF-1.4 of version 1").unwrap();
+            let bytes = b"%PDF-1.4 of version 1";
+            fs::write(self.data().join("attachments").join(path), bytes).unwrap();
             db.execute(
-                "INSERT INTO attachments (receipt, position, field, name, type, size, sha256, path) VALUES (?1, 1, 'file', 'old.pdf', 'application/pdf', 21, zeroblob(32), ?2)",
-                params![id, path],
+                "INSERT INTO attachments (receipt, position, field, name, type, size, sha256, path) VALUES (?1, 1, 'file', 'old.pdf', 'application/pdf', 21, unhex(?3), ?2)",
+                params![id, path, sha256_hex(bytes)],
             )
             .unwrap();
         }
@@ -105,6 +110,14 @@ impl Old {
         Connection::open(self.data().join("formd.db")).unwrap().query_row(sql, [], |row| row.get(0)).unwrap()
     }
 
+    /// Lets the daemon start, answer once and end in order.
+    fn start_and_stop(&self) {
+        let mut process = Process::start(&self.config);
+        assert_eq!(Request::new("GET", "/healthz").send(process.address).status, 200);
+        std::thread::sleep(Duration::from_millis(200));
+        assert_eq!(process.stop(), Some(0));
+    }
+
     /// A start that must fail: exit code and what it says.
     fn refused(&self, front: &str) -> (Option<i32>, String) {
         let command = format!("{front} exec {} --config {}", env!("CARGO_BIN_EXE_formd"), self.config.display());
@@ -123,7 +136,8 @@ fn wait_for(what: &str, mut so: impl FnMut() -> bool) {
 }
 
 fn holds(path: &Path, text: &str) -> bool {
-    let bytes = fs::read(path).unwrap();
+    // The socket of the daemon is no file.
+    let bytes = fs::read(path).unwrap_or_default();
     encodings(text).iter().any(|needle| bytes.windows(needle.len()).any(|window| window == needle.as_slice()))
 }
 
@@ -166,7 +180,7 @@ fn the_sweep_removes_the_copy_after_a_week_and_not_before() {
 #[test]
 fn a_newer_database_is_refused_and_the_way_back_that_it_names_works() {
     let old = Old::new(0);
-    assert_eq!(Process::start(&old.config).stop(), Some(0));
+    old.start_and_stop();
     // As a formd of the future would have left it.
     Connection::open(old.data().join("formd.db")).unwrap().pragma_update(None, "user_version", 99).unwrap();
     let (code, said) = old.refused("");
@@ -192,7 +206,7 @@ fn a_crash_between_the_copy_and_the_migration_costs_nothing() {
     // What it leaves: the whole copy, perhaps half of an older one, and the database as it was.
     fs::write(old.copy(), b"an older copy").unwrap();
     fs::write(old.data().join("formd-before-v1.part"), b"half a copy").unwrap();
-    assert_eq!(Process::start(&old.config).stop(), Some(0));
+    old.start_and_stop();
     assert!(holds(&old.copy(), VALUE), "the copy is made anew");
     assert!(!old.data().join("formd-before-v1.part").exists());
     assert_eq!(old.number("SELECT COUNT(*) FROM contents"), 1);
@@ -207,7 +221,7 @@ fn without_room_for_the_copy_nothing_is_changed_and_the_next_start_does_it() {
     assert!(said.contains("formd-before-v1.part") && said.contains("as much room as the database"), "{said}");
     assert!(!old.data().join("formd-before-v1.part").exists() && !old.copy().exists());
     assert_eq!(old.number("PRAGMA user_version"), 1);
-    assert_eq!(Process::start(&old.config).stop(), Some(0));
+    old.start_and_stop();
     assert!(old.copy().exists());
     assert_eq!(old.number("SELECT COUNT(*) FROM contents"), 1501);
 }

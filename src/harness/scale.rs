@@ -32,6 +32,7 @@ pub struct Only {
 }
 
 /// An error as text.
+#[expect(clippy::needless_pass_by_value, reason = "it stands in map_err")]
 fn said(error: impl ToString) -> String {
     error.to_string()
 }
@@ -149,7 +150,7 @@ fn small(number: u32, now: Timestamp) -> Result<NewReceipt, String> {
     // Spread over the whole index, as hashes are.
     let key = u128::from(number).wrapping_mul(0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835);
     let mut content = [0; 32];
-    content[..16].copy_from_slice(&key.to_be_bytes());
+    content.iter_mut().zip(key.to_be_bytes()).for_each(|(place, byte)| *place = byte);
     Ok(NewReceipt {
         id: ReceiptId::new(now, number),
         redraw: [number + 1, number + 2, number + 3, number + 4],
@@ -168,6 +169,7 @@ fn small(number: u32, now: Timestamp) -> Result<NewReceipt, String> {
             ..Contents::default()
         },
         files: Vec::new(),
+        confirmation: None,
         deliveries: vec![NewDelivery { destination: DestinationId::parse("sales").map_err(said)?, target }],
     })
 }

@@ -235,9 +235,9 @@ const COPY_SUFFIX: &str = ".db";
 
 /// The copies that migrations left in the data directory, with the leftovers of one that a crash cut short.
 pub(super) fn copies(root: &Path) -> Result<Vec<(PathBuf, crate::domain::time::Timestamp)>, StoreError> {
+    let part = |path: &Path| path.extension().is_some_and(|ending| ending == "part");
     let ours = |entry: &disk::Entry| {
-        version_of(&entry.path).is_some()
-            || version_of(&entry.path.with_extension("db")).is_some_and(|_| entry.name.ends_with(".part"))
+        version_of(&entry.path).is_some() || part(&entry.path) && version_of(&entry.path.with_extension("db")).is_some()
     };
     let entries = disk::entries(root)?.into_iter().filter(ours);
     Ok(entries.map(|entry| (entry.path, entry.modified)).collect())
