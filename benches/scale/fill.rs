@@ -124,6 +124,7 @@ pub fn fill(data: &Path, receipts: u64, now: Timestamp) -> rusqlite::Result<(i64
         }
         batch.commit()?;
     }
+    indexes.iter().try_for_each(|sql| db.execute_batch(sql))?;
     db.execute_batch(
         "INSERT OR IGNORE INTO addresses SELECT DISTINCT '/f/' || site || '/' || form, site, form FROM receipts",
     )?;

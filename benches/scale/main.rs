@@ -37,17 +37,17 @@ fn main() {
     let sizes: Vec<u64> = std::env::args().skip(1).filter_map(|word| word.parse().ok()).collect();
     let sizes = if sizes.is_empty() { vec![10_000, 100_000, 1_000_000] } else { sizes };
     let columns: Vec<Figures> = sizes.iter().map(|&size| measure(size)).collect();
-    print!("{:<44}", "milliseconds (the middle of 20)");
-    sizes.iter().for_each(|size| print!("{size:>12}"));
-    println!("   ratios");
-    for (row, (name, _)) in columns[0].iter().enumerate() {
-        let values: Vec<f64> = columns.iter().map(|column| column[row].1).collect();
-        print!("{name:<44}");
-        values.iter().for_each(|value| print!("{value:>12.2}"));
-        println!(
-            "   {}",
-            values.windows(2).map(|two| format!("{:.1}", two[1] / two[0])).collect::<Vec<_>>().join("  ")
-        );
+    print!("{:<36}", "milliseconds (fastest, middle of 20)");
+    sizes.iter().for_each(|size| print!("{size:>20}"));
+    println!("   ratios of the fastest");
+    for (row, (name, _, _)) in columns[0].iter().enumerate() {
+        let cells: Vec<_> = columns.iter().map(|column| column[row]).collect();
+        print!("{name:<36}");
+        for (_, fastest, middle) in &cells {
+            print!("{fastest:>11.2}{:>9}", middle.map_or_else(String::new, |middle| format!("{middle:.2}")));
+        }
+        let ratios: Vec<String> = cells.windows(2).map(|two| format!("{:.1}", two[1].1 / two[0].1)).collect();
+        println!("   {}", ratios.join("  "));
     }
 }
 
