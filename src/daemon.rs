@@ -26,7 +26,7 @@ use tokio::sync::{oneshot, watch};
 
 use crate::clock::Clock;
 use crate::config::{Config, Current, Listen, Problems, Source, locate};
-use crate::delivery::{Deliverer, Handle};
+use crate::delivery::{Deliverer, Handle, Standing};
 use crate::http::{self, Listener, Shared};
 use crate::store::{Moved, OpenError, Store, StoreError, Throttle};
 use crate::sweep::{self, Mode};
@@ -95,7 +95,8 @@ pub struct Running {
     runtime: Option<Runtime>,
     /// The server's task; `None` once it has ended.
     server: Option<tokio::task::JoinHandle<()>>,
-    /// The delivery threads; `None` where the configuration sends nothing by itself.
+    /// The delivery threads, which rest while the configuration in force sends nothing by itself; `None` once they have
+    /// ended.
     deliveries: Option<Handle>,
     /// The sweep's thread and what wakes it to its end.
     sweeper: Option<(mpsc::Sender<()>, JoinHandle<()>)>,
@@ -122,10 +123,9 @@ pub fn start(config: Config, clock: Clock) -> Result<Running, Ended> {
         Shared::new(store.clone(), current.clone(), clock.clone(), throttle.clone()).map_err(Ended::failure)?;
     let (stop, stopped) = watch::channel(false);
     let server = runtime.spawn(http::serve(listener, shared, stopped));
-    let deliverer = Deliverer::new(store.clone(), current.clone(), clock.clone());
+    let deliverer = Deliverer::new(store.clone(), current.clone(), clock.clone(), Standing::InForce);
     apply_to_waiting(&deliverer);
-    let deliveries =
-        if daemon.delivery.enabled { Some(deliverer.clone().run().map_err(Ended::failure)?) } else { None };
+    let deliveries = Some(deliverer.clone().run().map_err(Ended::failure)?);
     let sweeper = Some(start_sweeper(&store, &current, &clock, throttle).map_err(Ended::failure)?);
     Ok(Running {
         address,
@@ -222,11 +222,14 @@ impl Running {
         if (&new.daemon.listen, &new.daemon.data_dir) != (&old.daemon.listen, &old.daemon.data_dir) {
             tracing::warn!(event = "restart_needed", "`listen` and `data_dir` change only at a restart");
         }
-        write_config_hash(&self.store, &new, &self.clock).map_err(|error| error.to_string())?;
         self.current.publish(new);
         apply_to_waiting(&self.deliverer);
         // A site that was switched on again has deliveries that wait for nothing else.
         self.store.directory().wake();
+        // Last, since `formctl reload` and whoever waits for it go by this.
+        if let Err(error) = write_config_hash(&self.store, &self.current.get(), &self.clock) {
+            tracing::error!(event = "config_hash_not_written", %error, "the files are in force, but `formctl status` cannot know it");
+        }
         Ok(())
     }
 }
@@ -286,7 +289,7 @@ pub fn main(options: Options, say: &mut dyn FnMut(&str)) -> Result<(), Ended> {
         config.daemon.listen = Listen::parse(&listen, Path::new(""))
             .ok_or_else(|| Ended::failure(format!("`--listen {listen}` is neither ADDRESS:PORT nor unix:PATH")))?;
     }
-    crate::log::start(config.daemon.log);
+    crate::log::start(config.daemon.log, tracing::Level::INFO);
     for notice in &config.notices {
         tracing::warn!(event = "notice", "{notice}");
     }

@@ -272,6 +272,6 @@ fn seal(
 }
 
 /// What a receipt keeps of the page a visitor's browser named: it outlives the values, so it is short and plain.
-fn readable_page(sent: &str) -> String {
+pub fn readable_page(sent: &str) -> String {
     sent.chars().filter(|c| !c.is_control()).take(PAGE_LENGTH).collect()
 }

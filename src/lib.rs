@@ -8,7 +8,7 @@
 //!
 //! ```text
 //! 4  http  ctl                                             how it is reached
-//! 3  intake  delivery  outbound  pages  sweep  status      what is done
+//! 3  intake  delivery  outbound  pages  sweep  status  import  what is done
 //! 2  store                                                 what is kept
 //! 1  config                                                what is declared
 //! 0  domain                                                what is true
@@ -24,6 +24,7 @@ mod delivery;
 mod demo;
 mod domain;
 mod http;
+mod import;
 mod intake;
 mod log;
 mod outbound;

@@ -8,16 +8,12 @@ use tracing_subscriber::fmt;
 
 use crate::config::LogFormat;
 
-/// Starts logging for the whole process. A second call changes nothing.
-pub fn start(format: LogFormat) {
+/// Starts logging for the whole process: what is as grave as `least`, or graver. A second call changes nothing.
+pub fn start(format: LogFormat, least: tracing::Level) {
     let under_journal = std::env::var_os("JOURNAL_STREAM").is_some();
     // Of a line that could not be written the subscriber would complain on standard error, where it could not be
     // written either, and panic in the middle of a request.
-    let lines = fmt()
-        .with_writer(std::io::stderr)
-        .log_internal_errors(false)
-        .with_target(false)
-        .with_max_level(tracing::Level::INFO);
+    let lines = fmt().with_writer(std::io::stderr).log_internal_errors(false).with_target(false).with_max_level(least);
     // A second start finds the first one's subscriber in place, which is what the caller wants.
     let started = match format {
         LogFormat::Json => tracing::subscriber::set_global_default(lines.json().flatten_event(true).finish()),

@@ -231,7 +231,7 @@ fn a_reload_with_a_mistake_changes_nothing() {
 
 #[test]
 fn a_send_under_way_while_its_destination_is_removed_keeps_its_true_outcome() {
-    for (answer, outcome) in [(HOLD, "delivered - false"), ("hold 500 Oops", "retrying - false")] {
+    for (answer, outcome) in [(HOLD, "delivered - false"), ("hold 500 Oops", "failed destination_inactive false")] {
         let forms_of =
             |destination: &str| forms().replace("quote]\n", &format!("quote]\ndestinations = [\"{destination}\"]\n"));
         let world = Arc::new(World::with("", &forms_of("crm")));
@@ -246,7 +246,6 @@ fn a_send_under_way_while_its_destination_is_removed_keeps_its_true_outcome() {
         world.hooks.let_go();
         attempt.join().unwrap();
         assert_eq!(ends(&world, &receipt), [outcome]);
-        // Whatever failed for now meets its end when its turn comes, uncounted.
         world.pass(Span::from_hours(1));
         assert_eq!(world.deliver(), 0);
         let shown = world.show(&receipt)["deliveries"][0].clone();
@@ -265,6 +264,54 @@ fn a_run_without_a_daemon_does_to_what_waits_as_the_files_say() {
     let ran = world.ctl(&["deliver"]);
     assert!(ran.stderr.contains("ended: their destination is paused or no longer configured: 1"), "{ran:?}");
     assert_eq!(ends(&world, &receipt), ["delivered - false", "failed destination_inactive false"]);
+}
+
+#[test]
+fn a_run_beside_a_daemon_leaves_to_it_what_files_that_are_not_in_force_would_end_or_hold() {
+    let world = World::new();
+    let receipt = world.post(&submission(), None).receipt();
+    world.write_site(&sales("sales@acme.example", ""), &forms());
+    let ran = world.ctl(&["deliver"]);
+    assert!(ran.stderr.contains("not what the daemon runs") && ran.stdout.contains("1 attempt"), "{ran:?}");
+    assert_eq!(ends(&world, &receipt), ["delivered - false", "pending - false"]);
+    fs::rename(world.site_file(), world.site_file().with_extension("off")).unwrap();
+    let ran = world.ctl(&["deliver"]);
+    assert!(ran.stdout.contains("nothing was due"), "{ran:?}");
+    assert_eq!(ends(&world, &receipt), ["delivered - false", "pending - false"]);
+    assert_eq!(world.deliver(), 1, "the daemon knows nothing of them");
+    assert_eq!(ends(&world, &receipt), ["delivered - false", "delivered - false"]);
+}
+
+#[test]
+fn a_resend_says_that_the_files_it_went_by_are_not_in_force() {
+    let world = World::new();
+    world.hooks.script(&["410 Gone"]);
+    let receipt = world.post(&submission(), None).receipt();
+    assert_eq!(world.deliver(), 2);
+    let running = fs::read_to_string(world.site_file()).unwrap();
+    write_private(&world.site_file(), &running.replace("webhook = ", "paused = true\nwebhook = "));
+    world.reload().unwrap();
+    write_private(&world.site_file(), &running);
+    let ran = world.ctl(&["resend", &format!("{receipt}-d2")]);
+    assert!(ran.stderr.contains("`formctl reload` puts them in force"), "{ran:?}");
+    world.reload().unwrap();
+    let ran = world.ctl(&["resend", &format!("{receipt}-d2")]);
+    assert_eq!(ran.stderr, "", "{ran:?}");
+}
+
+#[test]
+fn a_daemon_that_sent_nothing_sends_after_the_reload_that_says_so_and_rests_after_the_next() {
+    let world = mails();
+    let waiting = world.post(&submission(), Some("1")).receipt();
+    let resting = fs::read_to_string(world.config_file()).unwrap();
+    write_private(&world.config_file(), &resting.replace("enabled = false", "enabled = true"));
+    world.reload().unwrap();
+    wait_until(|| world.states(&waiting) == ["email delivered 1"]);
+    write_private(&world.config_file(), &resting);
+    world.reload().unwrap();
+    let resting = world.post(&submission(), Some("2")).receipt();
+    thread::sleep(Duration::from_millis(300));
+    assert_eq!(world.states(&resting), ["email pending 0"]);
 }
 
 #[test]
@@ -316,6 +363,32 @@ fn a_failure_is_critical_until_it_is_acknowledged_and_stays_readable_after() {
     let _ = world.ctl(&["resend", &format!("{first}-d2")]).ok();
     world.deliver();
     assert_eq!(status(&world).0, "critical");
+}
+
+#[test]
+fn what_was_held_as_spam_goes_when_its_receipt_is_released() {
+    let world = World::new();
+    let receipt = world.post(&submission(), None).receipt();
+    let other = world.post(&submission().field("extra", "1"), None).receipt();
+    let refused = world.ctl(&["release", &receipt]);
+    assert_eq!((refused.code, refused.stderr.contains("not held as spam")), (1, true), "{refused:?}");
+    let held = "UPDATE deliveries SET held = 'spam', due_at = NULL; UPDATE receipts SET spam = 1";
+    database(&world).execute_batch(held).unwrap();
+    assert_eq!(world.deliver(), 0);
+    assert_eq!(world.ctl(&["release", &receipt, "--trust"]).code, 1);
+    assert_eq!(world.ctl(&["release", &receipt[..7]]).code, 3, "more than one receipt begins so");
+    assert_eq!(world.show(&receipt)["spam"], true);
+
+    assert_eq!(world.ctl(&["release", &receipt]).ok(), format!("{receipt}: released, 2 deliveries due now\n"));
+    assert_eq!(world.show(&receipt)["spam"], false);
+    assert_eq!(world.deliver(), 2, "the other one stays held");
+    assert_eq!(world.states(&receipt), ["email delivered 1", "webhook delivered 1"]);
+    assert_eq!(world.ctl(&["release", &receipt]).code, 1, "once");
+
+    let _ = world.ctl(&["erase", &other, "--yes"]).ok();
+    let gone = world.ctl(&["release", &other]);
+    assert_eq!((gone.code, gone.stderr.contains("values_gone")), (1, true), "{gone:?}");
+    assert_eq!(world.ctl(&["release", "zzzz"]).code, 3);
 }
 
 #[test]
@@ -382,7 +455,7 @@ fn the_real_daemon_moves_what_waits_at_a_signal_at_a_reload_and_at_its_start() {
     let reloaded = ctl(&config, &["reload"]);
     let said = String::from_utf8_lossy(&reloaded.stderr).into_owned();
     assert!(said.contains("1 waiting delivery will end") && said.contains("acme/sales 1"), "{said}");
-    wait_until(|| listed("failed (destination_inactive)"));
+    assert!(listed("failed (destination_inactive)"), "when `reload` returns, it is done");
 
     write_private(&site_file, &site);
     assert_eq!(ctl(&config, &["reload"]).status.code(), Some(0));

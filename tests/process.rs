@@ -161,6 +161,32 @@ fn reload_publishes_new_files_at_one_stroke_or_not_at_all() {
 }
 
 #[test]
+fn a_run_by_hand_logs_a_failure_for_good_as_the_daemon_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = write_config(folder.path(), "[delivery]\nenabled = false\nattempts = 1\n");
+    let mail_less = fs::read_to_string(&config)
+        .unwrap()
+        .replace("[mail]\nfrom = \"forms@example.com\"\ntransport = \"file\"\n", "");
+    common::write_private(&config, &mail_less);
+    let daemon = Process::start(&config);
+    let receipt = submission().post("/f/acme/quote.json").send(daemon.address).receipt();
+    let ran = ctl(&config, &["deliver"]);
+    let log = String::from_utf8_lossy(&ran.stderr).into_owned();
+    let line = log.lines().find(|line| line.contains(" ERROR ")).unwrap_or_default();
+    assert!(line.contains("event=\"delivery_failed\"") && line.contains(&format!("{receipt}-d1")), "{log}");
+    assert!(!String::from_utf8_lossy(&ran.stdout).contains("ERROR"), "{ran:?}");
+    assert_eq!(String::from_utf8_lossy(&ctl(&config, &["deliver"]).stderr), "", "nothing failed, nothing is said");
+}
+
+#[test]
+fn a_monitoring_plugin_without_its_files_says_unknown_where_monitoring_reads_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let ran = ctl(&folder.path().join("none.toml"), &["status", "--check"]);
+    assert_eq!(ran.status.code(), Some(3), "{ran:?}");
+    assert!(String::from_utf8_lossy(&ran.stdout).starts_with("FORMD UNKNOWN - "), "{ran:?}");
+}
+
+#[test]
 fn a_log_that_cannot_be_written_costs_no_answer() {
     let folder = tempfile::tempdir().unwrap();
     let config = write_config(folder.path(), "");

@@ -25,7 +25,7 @@ const FILE_LINES: usize = 500;
 const FUNCTION_LINES: usize = 60;
 
 /// Acts: what is done. They may import each other, the layers below, and the clock.
-const ACTS: &[&str] = &["intake", "delivery", "outbound", "pages", "sweep", "status"];
+const ACTS: &[&str] = &["intake", "delivery", "outbound", "pages", "sweep", "status", "import"];
 
 /// Outside crates and the rooms (path prefixes below `src/`) that may name them.
 const HOMES: &[(&str, &[&str])] = &[

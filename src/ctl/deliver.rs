@@ -5,13 +5,13 @@
 
 use serde::Serialize;
 
-use super::installation::Installation;
+use super::installation::{DRAFT, Installation};
 use super::outcome::{CommandError, Exit};
 use super::print::Output;
 use super::receipt::tried_phrase;
 use crate::clock::Clock;
 use crate::config::Current;
-use crate::delivery::{Alerted, Deliverer, Step};
+use crate::delivery::{Alerted, Deliverer, Standing, Step};
 use crate::domain::delivery::Verdict;
 use crate::domain::ids::DeliveryId;
 use crate::domain::quantity::counted;
@@ -28,6 +28,8 @@ Examples:
 The daemon does this by itself unless the configuration says `[delivery] enabled = false`; both at once are safe. One \
 attempt a line, then how many; what was not accepted stands in the queue again with its next time. With \
 `enabled = false` the alert of failed deliveries (`[alert]`) leaves at the end of a run.
+
+A failure for good is a line of the log as well, on standard error: cron mails it.
 
 Exit code 0 says that the queue was run, not that every peer accepted: see the lines, or `formctl status`.")]
 pub struct Args {
@@ -61,7 +63,11 @@ pub fn run(
     let config = installation.config()?.clone();
     let daemon_sends = config.daemon.delivery.enabled;
     let store = installation.open()?;
-    let deliverer = Deliverer::new(store.clone(), Current::new(config), clock.clone());
+    let standing = installation.standing(&store)?;
+    let deliverer = Deliverer::new(store.clone(), Current::new(config), clock.clone(), standing);
+    if standing == Standing::Draft {
+        out.note(DRAFT);
+    }
     if store.directory().daemon_pid()?.is_none() {
         // A daemon does this at its start and after a reload.
         told(deliverer.apply()?, out);

@@ -9,7 +9,11 @@ use std::path::{Path, PathBuf};
 use super::outcome::{CommandError, Kind};
 use super::owner::{self, Owner};
 use crate::config::{Config, Problems, locate};
+use crate::delivery::Standing;
 use crate::store::Store;
+
+/// What to say where the files are a draft.
+pub const DRAFT: &str = "the files on disk are not what the daemon runs; `formctl reload` puts them in force";
 
 /// What is installed here, as the files say.
 #[derive(Debug)]
@@ -50,6 +54,14 @@ impl Installation {
     pub fn open(&self) -> Result<Store, CommandError> {
         let path = self.data_dir()?;
         Store::open_tool(&path).map_err(CommandError::from)
+    }
+
+    /// Whether what is declared is in force. Without a daemon it is: the next one reads it.
+    pub fn standing(&self, store: &Store) -> Result<Standing, CommandError> {
+        let declared = &self.config()?.hash;
+        let runs = store.directory().daemon_pid()?.is_some();
+        let same = store.facts()?.config_hash.as_ref() == Some(declared);
+        Ok(if runs && !same { Standing::Draft } else { Standing::InForce })
     }
 
     /// What the files are called in a message.

@@ -2,11 +2,14 @@
 //! by any unique prefix; what cannot be a receipt is simply not found.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::outcome::{CommandError, Kind};
 use crate::config::Config;
+use crate::domain::form::{Form, Site};
 use crate::domain::ids::{DeliveryId, FormId, ReceiptId, ReceiptPrefix, SiteId};
 use crate::domain::time::Timestamp;
+use crate::intake::Published;
 use crate::store::{ReceiptView, Store};
 
 /// Candidates that an ambiguous prefix names.
@@ -120,6 +123,25 @@ impl KnownForms {
         let ids = self.forms.iter().filter_map(|(s, f)| Some((SiteId::parse(s).ok()?, FormId::parse(f).ok()?)));
         ids.filter(|(s, f)| site.is_none_or(|site| site == s) && form.is_none_or(|form| form == f)).collect()
     }
+}
+
+/// The declared form of this name; a form's own name is enough where one site alone has it.
+pub fn declared(config: &Config, name: &str) -> Result<Published, CommandError> {
+    let all = config.sites.values().flat_map(|site| site.forms.values().map(move |form| (site, form)));
+    let full = |site: &Site, form: &Form| format!("{}/{}", site.id, form.id);
+    let named: Vec<_> =
+        all.clone().filter(|(site, form)| full(site, form) == name || form.id.as_str() == name).collect();
+    if let [(site, form)] = named.as_slice() {
+        return Ok(Published { site: Arc::clone(site), form: Arc::clone(form) });
+    }
+    let text = if named.is_empty() { "there is no form" } else { "more than one site has a form" };
+    let existing: Vec<String> = all.map(|(site, form)| format!("`{}`", full(site, form))).collect();
+    let error = CommandError::new(Kind::NotFound, format!("{text} `{name}`"));
+    Err(error.hint(if existing.is_empty() {
+        "there is none at all yet".to_owned()
+    } else {
+        format!("there is {}", existing.join(", "))
+    }))
 }
 
 /// No such site or form, with the names that do exist.

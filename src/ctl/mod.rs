@@ -16,6 +16,7 @@ mod deliver;
 mod deliveries;
 mod erase;
 mod foresight;
+mod import;
 mod installation;
 mod list;
 mod lookup;
@@ -24,6 +25,7 @@ mod outcome;
 mod owner;
 mod print;
 mod receipt;
+mod release;
 mod reload;
 mod resend;
 #[cfg(test)]
@@ -85,12 +87,16 @@ enum Command {
     Deliveries(deliveries::Args),
     /// Send a delivery again.
     Resend(resend::Args),
+    /// Send what was held as spam.
+    Release(release::Args),
     /// Erase values for good; the receipt stays.
     Erase(erase::Args),
     /// Erase what expired and clear what was left behind.
     Sweep(sweep::Args),
     /// Send what is due now and end: one run of the queue.
     Deliver(deliver::Args),
+    /// Take over what another form service had accepted.
+    Import(import::Args),
     /// Send a test through a form and say what became of it.
     Test(trial::Args),
     /// Say whether all is well.
@@ -157,12 +163,18 @@ fn switched(
     if privilege == Privilege::Keep || !cli.command.opens_data_directory() {
         return Ok(None);
     }
-    let owner = installation::data_dir_unchecked(cli.config.as_deref()).and_then(|path| owner::to_become(&path));
+    let place = installation::data_dir_unchecked(cli.config.as_deref());
+    if let (Command::Status(_), Err(_)) = (&cli.command, &place) {
+        // It opens nothing then, and has its own words for it on standard output.
+        return Ok(None);
+    }
+    let owner = place.and_then(|path| owner::to_become(&path));
     let Some(owner) = owner.map_err(|error| cli.command.blame(error))? else { return Ok(None) };
     match &cli.command {
         Command::Attachment(args) if args.writes_a_file() => {
             attachment::run_for_root(args, owner, cli.config.as_deref(), out).map(|exit| Some(exit.code()))
         }
+        Command::Import(args) => import::run_for_root(args, owner, cli.config.as_deref()).map(Some),
         _ => owner.run_again(args.get(1..).unwrap_or_default()).map(Some),
     }
 }
@@ -181,9 +193,11 @@ impl Command {
             | Self::Attachment(_)
             | Self::Deliveries(_)
             | Self::Resend(_)
+            | Self::Release(_)
             | Self::Erase(_)
             | Self::Sweep(_)
             | Self::Deliver(_)
+            | Self::Import(_)
             | Self::Test(_)
             | Self::Status(_)
             | Self::Reload(_) => true,
@@ -202,10 +216,12 @@ fn carry_out(cli: &Cli, clock: &Clock, out: &mut Output<'_>, privilege: Privileg
         Command::Attachment(args) => attachment::run(args, &installation(), now, out),
         Command::Deliveries(args) => deliveries::run(args, &installation(), now, out),
         Command::Resend(args) => resend::run(args, &installation(), now, out),
+        Command::Release(args) => release::run(args, &installation(), now, out),
         Command::Erase(args) => erase::run(args, &installation(), now, out),
         Command::Sweep(args) => sweep::run(args, &installation(), now, out),
-        Command::Deliver(args) => deliver::run(args, &installation(), clock, out),
-        Command::Test(args) => trial::run(args, &installation(), clock, out),
+        Command::Deliver(args) => deliver::run(args, &logging(installation(), privilege), clock, out),
+        Command::Import(args) => import::run(args, &installation(), clock, out),
+        Command::Test(args) => trial::run(args, &logging(installation(), privilege), clock, out),
         Command::Status(args) => status::run(args, &installation(), now, out),
         Command::Check(args) => {
             let file = cli.config.as_deref();
@@ -218,6 +234,15 @@ fn carry_out(cli: &Cli, clock: &Clock, out: &mut Output<'_>, privilege: Privileg
         Command::Reload(_) => reload::run(&installation(), out),
         Command::Completions(args) => completions::run(args, Cli::command(), out),
     }
+}
+
+/// What sends here, where the daemon may not, logs here what its operator has to hear of: failures for good, by the same
+/// events and in the same form, on standard error.
+fn logging(installation: Installation, privilege: Privilege) -> Installation {
+    if let (Privilege::Switch, Ok(config)) = (privilege, installation.declared()) {
+        crate::log::start(config.daemon.log, tracing::Level::WARN);
+    }
+    installation
 }
 
 #[cfg(test)]
@@ -238,9 +263,11 @@ mod tests {
             "attachment",
             "deliveries",
             "resend",
+            "release",
             "erase",
             "sweep",
             "deliver",
+            "import",
             "test",
             "status",
             "check",
@@ -274,6 +301,10 @@ mod tests {
             &["status", "--json", "--check"],
             &["status", "--warn-free", "many"],
             &["test"],
+            &["release"],
+            &["import", "export.csv"],
+            &["import", "export.csv", "--from", "netlify"],
+            &["import", "export.csv", "--from", "basin", "--form", "acme/quote"],
             &["test", "acme/quote", "--set", "name"],
             &["completions", "cmd.exe"],
         ] {

@@ -45,6 +45,13 @@ impl Owner {
         Ok(code(status))
     }
 
+    /// Runs a command with a file that only we may read as its standard input; returns its exit code.
+    pub fn run_with(self, config: Option<&Path>, args: &[&OsStr], input: File) -> Result<u8, CommandError> {
+        let mut command = self.command(config)?;
+        let status = command.args(args).stdin(input).status().map_err(|error| self.refused(&error))?;
+        Ok(code(status))
+    }
+
     /// What `check` knows of waiting deliveries, one line each; nothing when the owner cannot tell.
     pub fn waiting(self, config: Option<&Path>) -> Vec<String> {
         let output = self.command(config).map(|mut command| command.args(["check", "--waiting"]).output());

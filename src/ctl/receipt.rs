@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::moment;
 use crate::domain::delivery::{Hold, Reason};
 use crate::domain::receipt::ReceiptState;
-use crate::domain::submission::{KeptField, Value};
+use crate::domain::submission::{Imported, KeptField, Value};
 use crate::domain::time::Timestamp;
 use crate::store::{AttachmentRow, AttemptRow, DeliveryRow, ReceiptRow, ReceiptView};
 
@@ -88,6 +88,20 @@ pub struct Shown<'a> {
     consent: Option<bool>,
     /// The files; null once erased.
     attachments: Option<Vec<Attachment<'a>>>,
+    /// Where it was before, of an imported one whose values are kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    imported: Option<Origin<'a>>,
+}
+
+/// Where an imported submission was before.
+#[derive(Debug, Serialize)]
+struct Origin<'a> {
+    /// `netlify`, `formspree`, `formd`.
+    from: &'static str,
+    /// What it was called there.
+    id: Option<&'a str>,
+    /// When it arrived there.
+    at: Option<String>,
 }
 
 /// A value of `show --json`.
@@ -171,6 +185,12 @@ impl<'a> From<&'a KeptField> for Field<'a> {
     }
 }
 
+impl<'a> From<&'a Imported> for Origin<'a> {
+    fn from(imported: &'a Imported) -> Self {
+        Self { from: imported.from.word(), id: imported.id.as_deref(), at: imported.at.map(|at| at.to_string()) }
+    }
+}
+
 impl<'a> From<&'a AttachmentRow> for Attachment<'a> {
     fn from(row: &'a AttachmentRow) -> Self {
         Self {
@@ -195,6 +215,7 @@ impl<'a> From<&'a ReceiptView> for Shown<'a> {
             values: view.contents.as_ref().map(|contents| contents.fields.iter().map(Field::from).collect()),
             consent: view.contents.as_ref().and_then(|contents| contents.consent),
             attachments: view.attachments.as_ref().map(|files| files.iter().map(Attachment::from).collect()),
+            imported: view.contents.as_ref().and_then(|contents| contents.imported.as_ref()).map(Origin::from),
         }
     }
 }

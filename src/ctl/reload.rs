@@ -12,8 +12,8 @@ use super::print::Output;
 use crate::delivery::lifecycle;
 use crate::store::Store;
 
-/// How long the daemon may take.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long the daemon may take: it moves what waits first, by the thousand.
+const PATIENCE: Duration = Duration::from_secs(30);
 /// How often it is asked.
 const PAUSE: Duration = Duration::from_millis(50);
 

@@ -2,12 +2,13 @@
 //! receipt and its attempts back to 0. One line a delivery says what came of it. A send under way is not doubled:
 //! exit 4, `delivery_in_progress`.
 
-use super::installation::Installation;
+use super::installation::{DRAFT, Installation};
 use super::lookup::{self, KnownForms, Named};
 use super::moment::Moment;
 use super::outcome::{CommandError, Exit, Kind};
 use super::print::Output;
 use crate::config::{Activity, Config};
+use crate::delivery::Standing;
 use crate::domain::delivery::{IllegalStep, Reason};
 use crate::domain::ids::{DeliveryId, ReceiptId};
 use crate::domain::receipt::ReceiptState;
@@ -86,6 +87,9 @@ pub fn run(
     };
     if work.tally.resent > 0 {
         store.directory().wake();
+        if installation.standing(&store)? == Standing::Draft {
+            out.note(DRAFT);
+        }
         if store.directory().daemon_pid()?.is_none() {
             out.note("the daemon is not running: start it, or send now with `formctl deliver`");
         }

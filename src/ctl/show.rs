@@ -8,7 +8,7 @@ use super::outcome::{CommandError, Exit};
 use super::print::Output;
 use super::receipt::{Shown, delivery_phrase};
 use crate::domain::receipt::{Erasure, ReceiptState};
-use crate::domain::submission::{Contents, Value};
+use crate::domain::submission::{Contents, Imported, Value};
 use crate::domain::time::Timestamp;
 use crate::domain::visible::{escape_line, escape_text};
 use crate::store::{AttachmentRow, DeliveryRow, ReceiptView};
@@ -92,6 +92,9 @@ fn head(view: &ReceiptView) -> String {
     if row.spam {
         fact("spam", "yes");
     }
+    if let Some(imported) = view.contents.as_ref().and_then(|contents| contents.imported.as_ref()) {
+        fact("imported", &origin(imported));
+    }
     match row.state {
         ReceiptState::Kept { until } => fact("erase date", &format!("{} UTC", moment::minute(until))),
         ReceiptState::Erased { at, why } => {
@@ -103,6 +106,13 @@ fn head(view: &ReceiptView) -> String {
         }
     }
     text
+}
+
+/// Where an imported submission came from.
+fn origin(imported: &Imported) -> String {
+    let at = imported.at.map_or_else(String::new, |at| format!(", arrived there {} UTC", moment::second(at)));
+    let id = imported.id.as_deref().map_or_else(String::new, |id| format!(" as {id}"));
+    format!("from {}{at}{id}", imported.from.word())
 }
 
 /// One line a value, further lines of it indented.
@@ -153,6 +163,8 @@ mod tests {
     use super::*;
     use crate::ctl::print::Surface;
     use crate::ctl::testing::{erased_view, hostile_view, now, printed, view};
+    use crate::domain::submission::ImportSource;
+    use crate::domain::time::Span;
 
     #[test]
     fn a_kept_receipt_shows_values_files_and_every_attempt() {
@@ -164,6 +176,25 @@ mod tests {
         let shown = text(&hostile_view(), now());
         assert!(!shown.chars().any(|c| c.is_control() && c != '\n'));
         insta::assert_snapshot!("show_hostile", shown);
+    }
+
+    #[test]
+    fn an_imported_receipt_says_where_it_came_from_and_when_it_arrived_there() {
+        let mut view = view();
+        let imported = Imported {
+            from: ImportSource::Netlify,
+            id: Some("5f85\u{1b}[2J".to_owned()),
+            at: Some(now().minus(Span::from_days(400))),
+        };
+        view.contents.as_mut().unwrap().imported = Some(imported);
+        let line = "imported   from netlify, arrived there 2025-10-26 16:28:19 UTC as 5f85\\u{1b}[2J\n";
+        assert!(text(&view, now()).contains(line), "{}", text(&view, now()));
+        let json = printed(Surface::Pipe, |out| out.json(&Shown::from(&view)).unwrap());
+        let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+        let expected = serde_json::json!(
+            {"from": "netlify", "id": "5f85\u{1b}[2J", "at": "2025-10-26T16:28:19.007Z"}
+        );
+        assert_eq!(json["imported"], expected);
     }
 
     #[test]

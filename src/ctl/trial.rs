@@ -16,14 +16,15 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::installation::Installation;
+use super::installation::{DRAFT, Installation};
+use super::lookup;
 use super::outcome::{CommandError, Exit, Kind};
 use super::print::Output;
 use super::receipt::{Delivery, tried_phrase};
 use crate::clock::Clock;
 use crate::config::{Config, Current};
-use crate::delivery::Deliverer;
-use crate::domain::form::{Form, Site};
+use crate::delivery::{Deliverer, Standing};
+use crate::domain::form::Form;
 use crate::domain::ids::ReceiptId;
 use crate::domain::receipt::Outcome;
 use crate::domain::submission::SentBy;
@@ -100,18 +101,19 @@ pub fn run(
     out: &mut Output<'_>,
 ) -> Result<Exit, CommandError> {
     let config = installation.config()?;
-    let published = find(config, &args.form)?;
+    let published = lookup::declared(config, &args.form)?;
     refuse_closed(&published)?;
     let store = installation.open()?;
     let receipt = submit(args, config, &published, &store, clock)?;
     let view = watch::view(&store, receipt, clock)?;
     announce(args, &view, &published, out)?;
     let runs = store.directory().daemon_pid()?.is_some();
-    if runs && store.facts()?.config_hash.as_deref() != Some(&config.hash) {
-        out.note("the files on disk are not what the daemon runs; `formctl reload` puts them in force");
+    let standing = installation.standing(&store)?;
+    if standing == Standing::Draft {
+        out.note(DRAFT);
     }
     let sends = !(runs && config.daemon.delivery.enabled);
-    let deliverer = sends.then(|| Deliverer::new(store.clone(), Current::new(config.clone()), clock.clone()));
+    let deliverer = sends.then(|| Deliverer::new(store.clone(), Current::new(config.clone()), clock.clone(), standing));
     let ended =
         watch::until_tried(&store, deliverer.as_ref(), view, Duration::from_secs(args.wait), clock, |row, now| {
             if args.json {
@@ -126,25 +128,6 @@ pub fn run(
         out.line(&format!("erase it: formctl erase {receipt} --yes"))?;
     }
     Ok(ended)
-}
-
-/// The declared form of this name; a form's own name is enough where one site alone has it.
-fn find(config: &Config, name: &str) -> Result<Published, CommandError> {
-    let all = config.sites.values().flat_map(|site| site.forms.values().map(move |form| (site, form)));
-    let full = |site: &Site, form: &Form| format!("{}/{}", site.id, form.id);
-    let named: Vec<_> =
-        all.clone().filter(|(site, form)| full(site, form) == name || form.id.as_str() == name).collect();
-    if let [(site, form)] = named.as_slice() {
-        return Ok(Published { site: Arc::clone(site), form: Arc::clone(form) });
-    }
-    let text = if named.is_empty() { "there is no form" } else { "more than one site has a form" };
-    let existing: Vec<String> = all.map(|(site, form)| format!("`{}`", full(site, form))).collect();
-    let error = CommandError::new(Kind::NotFound, format!("{text} `{name}`"));
-    Err(error.hint(if existing.is_empty() {
-        "there is none at all yet".to_owned()
-    } else {
-        format!("there is {}", existing.join(", "))
-    }))
 }
 
 /// A closed form would refuse a visitor too.

@@ -56,7 +56,7 @@ mod sample;
 
 pub use alert::Alerted;
 pub use threads::Handle;
-pub use worker::{Deliverer, Step};
+pub use worker::{Deliverer, Standing, Step};
 
 use std::time::Duration;
 

@@ -13,7 +13,7 @@ use super::board::{Board, News, Seat};
 use super::{LIMIT, lifecycle, mail};
 use crate::clock::Clock;
 use crate::config::{Activity, Config, Current};
-use crate::domain::delivery::{self, Channel, Event, State, Verdict, Waiting};
+use crate::domain::delivery::{self, Channel, Event, Reason, State, Verdict, Waiting};
 use crate::domain::ids::DeliveryId;
 use crate::domain::time::Timestamp;
 use crate::outbound::Outbound;
@@ -46,6 +46,17 @@ pub(super) struct Inner {
     pub(super) bell: Bell,
     /// Who is being served.
     pub(super) board: Board,
+    /// What the configuration may do to what waits.
+    standing: Standing,
+}
+
+/// What a configuration is to the deliveries that wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It is in force: what its destinations take no more is ended or held.
+    InForce,
+    /// A daemon runs with another one: what this one would end or hold is that daemon's to judge, and left alone.
+    Draft,
 }
 
 /// A claim with a place on the board.
@@ -73,9 +84,9 @@ pub enum Step {
 
 impl Deliverer {
     /// A deliverer over a store; it makes no thread and sends nothing yet.
-    pub fn new(store: Store, current: Current, clock: Clock) -> Self {
+    pub fn new(store: Store, current: Current, clock: Clock, standing: Standing) -> Self {
         let (outbound, bell, board) = (Outbound::new(LIMIT), Bell::default(), Board::default());
-        let inner = Inner { store, current, clock, outbound, bell, board };
+        let inner = Inner { store, current, clock, outbound, bell, board, standing };
         Self { inner: Arc::new(inner) }
     }
 
@@ -131,8 +142,10 @@ impl Inner {
                     let seat = self.board.seat(&mut places, &claim.site, &claim.destination, weight);
                     return Ok(Some(Job { claim, seat }));
                 }
-                Activity::Inactive | Activity::SiteGone => self.turn_away(&claim, activity, now)?,
-                Activity::Active => {
+                Activity::Inactive | Activity::SiteGone if self.standing == Standing::InForce => {
+                    self.turn_away(&claim, activity, now)?;
+                }
+                Activity::Active | Activity::Inactive | Activity::SiteGone => {
                     self.store.unclaim(claim.id, claim.token, now)?;
                     if places.park(&claim.site, &claim.destination) == News::Known {
                         // The store handed out what it was asked to skip; going on would go round and round.
@@ -169,7 +182,7 @@ impl Inner {
             self.store.directory().write_mail(id, bytes)
         });
         let milliseconds = i64::try_from(started.elapsed().as_millis()).unwrap_or(i64::MAX);
-        let state = self.next_state(claim.attempt, daemon.delivery.attempts, ended.verdict);
+        let state = self.judged(&claim, self.next_state(claim.attempt, daemon.delivery.attempts, ended.verdict));
         let Ended { verdict, note } = ended;
         let attempt = NewAttempt { at, milliseconds, verdict, note: Some(note) };
         let settled = self.settle(&claim, state, &attempt);
@@ -189,6 +202,17 @@ impl Inner {
         let event = Event::Attempted { verdict, attempt, allowed, now, chance: self.clock.chance() };
         // A waiting delivery takes any verdict; were it otherwise, it would go on waiting.
         delivery::next(claimed, event).unwrap_or(claimed)
+    }
+
+    /// What becomes of a delivery that goes on waiting, should its destination take nothing any more by now.
+    fn judged(&self, claim: &Claim, state: State) -> State {
+        if !matches!(state, State::Retrying(_)) || self.standing == Standing::Draft {
+            return state;
+        }
+        let config = self.current.get();
+        let activity = config.activity(&claim.site, &claim.form, claim.target.channel(), &claim.destination);
+        let event = lifecycle::fate(activity).event(None, self.clock.now());
+        event.and_then(|event| delivery::next(state, event).ok()).unwrap_or(state)
     }
 
     /// Settles, with patience while the store is busy or out of order.
@@ -230,6 +254,9 @@ fn log(claim: &Claim, state: State, attempt: &NewAttempt, settled: Settled) {
     match (settled, state) {
         (Settled::ClaimLost, _) => {
             tracing::warn!(event = "claim_lost", %delivery, site, destination, ms, "an answer came after its claim");
+        }
+        (Settled::Settled, State::Failed(Reason::DestinationInactive)) => {
+            tracing::warn!(event = "delivery_turned_away", %delivery, site, destination, attempt = tries, ms, "an attempt failed, and its destination takes nothing any more");
         }
         (Settled::Settled, State::Failed(reason)) if claim.target.channel() == Channel::Confirmation => {
             let reason = reason.word();

@@ -56,6 +56,24 @@ pub fn mailbox(key: &InstanceKey, site: &SiteId, form: &FormId, mailbox: &str) -
     MailboxHash(first_half(key.keyed("confirmation", &parts)))
 }
 
+/// The hashes of an imported submission of one form: its `identity` in the export of `source` is its key, so that the
+/// same import twice is a repeat; the content stands beside it, so that another content under one identity is seen.
+/// The identity is part of both: imports that are alike are no sign of a front-end that renews its key.
+pub fn imported(
+    key: &InstanceKey,
+    source: &str,
+    (site, form): (&SiteId, &FormId),
+    identity: &[&str],
+    draft: &Draft,
+) -> (KeyHash, ContentHash) {
+    let mut named = Vec::new();
+    for part in [source, site.as_str(), form.as_str()].iter().chain(identity) {
+        put_text(&mut named, part);
+    }
+    let content = key.keyed("import-content", &[&named, &encode(draft)]);
+    (KeyHash(first_half(key.keyed("import", &[&named]))), ContentHash(content))
+}
+
 /// The hash of a client's address.
 pub fn client(key: &InstanceKey, address: &str) -> ClientHash {
     ClientHash(first_half(key.keyed("client", &[address.as_bytes()])))

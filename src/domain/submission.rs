@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::digest::Sha256Sum;
 use super::filekind::FileKind;
+use super::time::Timestamp;
 
 /// What is recorded, delivered and shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,6 +25,45 @@ pub struct Contents {
     /// Who sent it.
     #[serde(default, skip_serializing_if = "SentBy::is_visitor")]
     pub sent_by: SentBy,
+    /// Where it was before; `None`: it was sent to this form.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub imported: Option<Imported>,
+}
+
+/// Where an imported submission came from. It stands beside the values and is erased with them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Imported {
+    /// Whose export it was.
+    pub from: ImportSource,
+    /// What it was called there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// When it arrived there; `None` where the export does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<Timestamp>,
+}
+
+/// Whose exports are understood.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ImportSource {
+    /// Netlify Forms.
+    Netlify,
+    /// Formspree.
+    Formspree,
+    /// Another formd, or this one.
+    Formd,
+}
+
+impl ImportSource {
+    /// The word in JSON, in hashes and on the terminal.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Netlify => "netlify",
+            Self::Formspree => "formspree",
+            Self::Formd => "formd",
+        }
+    }
 }
 
 /// Who sent a submission: whoever reads a mail or a webhook must not take a test for a customer.

@@ -197,7 +197,7 @@ fn held(state: State) -> Option<Hold> {
 
 /// Writes a state. With `claimed` only while that token stands, and then the attempt that was counted is taken back.
 /// What the peer said last stays readable.
-fn move_to(db: &Connection, id: DeliveryId, state: State, claimed: Option<i64>) -> Result<(), StoreError> {
+pub(super) fn move_to(db: &Connection, id: DeliveryId, state: State, claimed: Option<i64>) -> Result<(), StoreError> {
     let columns = StateColumns::from(state);
     db.prepare_cached(
         "UPDATE deliveries

@@ -103,7 +103,7 @@ impl Store {
 }
 
 /// The JSON of a submission, made on the asker's thread: the writer's time is everybody's.
-struct Texts {
+pub(super) struct Texts {
     /// `contents.fields`.
     fields: String,
     /// `contents.targets`.
@@ -112,7 +112,7 @@ struct Texts {
 
 impl Texts {
     /// Writes both.
-    fn of(new: &NewReceipt) -> Result<Self, StoreError> {
+    pub(super) fn of(new: &NewReceipt) -> Result<Self, StoreError> {
         // The confirmation's stands there whether it will be granted or not: it is erased with the rest.
         let confirmation = new.confirmation.as_ref().map(|new| Target::Confirmation(new.target.clone()));
         let targets = new.deliveries.iter().map(|delivery| &delivery.target);
@@ -122,7 +122,12 @@ impl Texts {
 }
 
 /// Decides and writes.
-fn record(db: &Connection, group: &mut Group, new: NewReceipt, texts: &Texts) -> Result<Outcome, StoreError> {
+pub(super) fn record(
+    db: &Connection,
+    group: &mut Group,
+    new: NewReceipt,
+    texts: &Texts,
+) -> Result<Outcome, StoreError> {
     if new.key_hash.is_none()
         && let Some(first) = double_click(db, &new)?
     {
