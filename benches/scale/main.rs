@@ -38,7 +38,9 @@ fn main() {
     let sizes = if sizes.is_empty() { vec![10_000, 100_000, 1_000_000] } else { sizes };
     let columns: Vec<Figures> = sizes.iter().map(|&size| measure(size)).collect();
     print!("{:<36}", "milliseconds (fastest, middle of 20)");
-    sizes.iter().for_each(|size| print!("{size:>20}"));
+    for size in &sizes {
+        print!("{size:>20}");
+    }
     println!("   ratios of the fastest");
     for (row, (name, _, _)) in columns[0].iter().enumerate() {
         let cells: Vec<_> = columns.iter().map(|column| column[row]).collect();
@@ -119,7 +121,9 @@ fn log_per_record(store: &Scale, data: &Path, now: Timestamp) -> f64 {
     const RECORDS: u32 = 100;
     let size = || data.join("formd.db-wal").metadata().unwrap().len();
     let before = size();
-    (0..RECORDS).for_each(|number| store.record(number * 5, now).unwrap());
+    for number in 0..RECORDS {
+        store.record(number * 5, now).unwrap();
+    }
     (size() - before) as f64 / f64::from(RECORDS) / 1024.0
 }
 

@@ -155,7 +155,8 @@ fn latest_of_forms(
     let mut ids = Vec::new();
     let mut at = (only_site.unwrap_or_default().to_owned(), String::new());
     loop {
-        let next = next_form.query_row((&at.0, &at.1), |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+        let next =
+            next_form.query_row((&at.0, rows::just_behind(&at.1)), |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
         match next {
             Some(next) => at = next,
             None => break,

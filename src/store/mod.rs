@@ -45,6 +45,7 @@
 //! behind the caller's back.
 
 mod alerts;
+mod aside;
 mod claim;
 mod confirmations;
 mod deliveries;

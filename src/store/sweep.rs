@@ -56,6 +56,7 @@ impl Store {
         loop {
             let expired = self.expire_some(now)?;
             report.expired += u64::try_from(expired).unwrap_or(u64::MAX);
+            self.checkpoint_aside()?;
             if expired < BATCH {
                 break;
             }
@@ -76,6 +77,7 @@ impl Store {
             },
         )?;
         self.write(move |db, _| facts::write(db, "last_sweep_at", &now.to_string(), now))?;
+        self.checkpoint_aside()?;
         report.wal_truncated = self.truncate(2)? == Truncated::Yes;
         Ok(report)
     }

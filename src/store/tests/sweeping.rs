@@ -128,3 +128,19 @@ fn many_expire_in_small_transactions_and_two_sweeps_at_once_count_each_once() {
     assert_eq!(world.count("SELECT COUNT(*) FROM contents"), 0);
     assert_eq!(world.store.facts().unwrap().last_sweep_at, Some(later));
 }
+
+#[test]
+fn a_checkpoint_beside_the_writer_empties_the_log_into_the_database() {
+    let world = World::new();
+    world.stored(&Wish::default());
+    let pages = || {
+        let moved: (i64, i64) = world
+            .store
+            .read(|db| Ok(db.query_row("PRAGMA wal_checkpoint(NOOP)", [], |row| Ok((row.get(1)?, row.get(2)?)))?))
+            .unwrap();
+        moved
+    };
+    world.store.checkpoint_aside().unwrap();
+    let (log, moved) = pages();
+    assert!(log > 0 && log == moved, "{moved} of {log} pages");
+}
