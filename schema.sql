@@ -31,8 +31,8 @@ CREATE INDEX receipts_form ON receipts (site, form);
 -- What was judged spam, in the order of arrival.
 CREATE INDEX receipts_spam ON receipts (spam) WHERE spam = 1;
 
--- The only home of values, and of the targets with their secrets and templates. A plain rowid table, so that
--- one DELETE under secure_delete erases them.
+-- The only home of values, and of the targets with their secrets and templates. They lie behind tabs, on overflow pages,
+-- which secure_delete zeroes whole (store/apart.rs); so do attachments.name and deliveries.note.
 CREATE TABLE contents (
     receipt INTEGER PRIMARY KEY REFERENCES receipts (id),
     fields  TEXT NOT NULL,                            -- JSON: fields in order with name, label, role, value; consent

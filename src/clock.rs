@@ -6,6 +6,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
+use crate::domain::steady::Reading;
 use crate::domain::time::{Span, Timestamp};
 
 /// Where moments come from.
@@ -18,7 +19,16 @@ enum Source {
     /// The system's.
     System,
     /// One that a test moves by hand.
-    Stepped(Arc<AtomicI64>),
+    Stepped(Arc<Hands>),
+}
+
+/// Where a stepped clock stands, in milliseconds.
+#[derive(Debug)]
+struct Hands {
+    /// The time of day.
+    wall: AtomicI64,
+    /// The time since boot.
+    steady: AtomicI64,
 }
 
 impl Clock {
@@ -29,7 +39,8 @@ impl Clock {
 
     /// A clock that stands at `start` until it is stepped: for tests.
     pub fn stepped(start: Timestamp) -> Self {
-        Self(Source::Stepped(Arc::new(AtomicI64::new(start.as_millis()))))
+        let (wall, steady) = (AtomicI64::new(start.as_millis()), AtomicI64::new(0));
+        Self(Source::Stepped(Arc::new(Hands { wall, steady })))
     }
 
     /// Now.
@@ -39,14 +50,34 @@ impl Clock {
                 let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
                 Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
             }
-            Source::Stepped(millis) => Timestamp::from_millis(millis.load(Ordering::SeqCst)),
+            Source::Stepped(hands) => Timestamp::from_millis(hands.wall.load(Ordering::SeqCst)),
         }
     }
 
-    /// Moves a stepped clock forward; the system's clock does not move for anyone.
+    /// The time of day and the time since boot, which nobody can set and which counts while the machine sleeps.
+    pub fn reading(&self) -> Reading {
+        let steady = match &self.0 {
+            Source::System => {
+                let since = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+                Span::from_secs(since.tv_sec)
+            }
+            Source::Stepped(hands) => Span::from_millis(hands.steady.load(Ordering::SeqCst)),
+        };
+        Reading { wall: self.now(), steady }
+    }
+
+    /// Lets time pass on a stepped clock; the system's clock does not move for anyone.
     pub fn step(&self, span: Span) {
-        if let Source::Stepped(millis) = &self.0 {
-            millis.fetch_add(span.as_millis(), Ordering::SeqCst);
+        if let Source::Stepped(hands) = &self.0 {
+            hands.steady.fetch_add(span.as_millis(), Ordering::SeqCst);
+        }
+        self.jump(span);
+    }
+
+    /// Sets the time of day of a stepped clock ahead, while no time passes.
+    pub fn jump(&self, span: Span) {
+        if let Source::Stepped(hands) = &self.0 {
+            hands.wall.fetch_add(span.as_millis(), Ordering::SeqCst);
         }
     }
 

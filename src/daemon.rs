@@ -27,6 +27,7 @@ use tokio::sync::{oneshot, watch};
 use crate::clock::Clock;
 use crate::config::{Config, Current, Listen, Problems, Source, locate};
 use crate::delivery::{Deliverer, Handle, Standing};
+use crate::domain::steady::{Erasing, Guard};
 use crate::http::{self, Listener, Shared};
 use crate::store::{Moved, OpenError, Store, StoreError, Throttle};
 use crate::sweep::{self, Mode};
@@ -98,8 +99,10 @@ pub struct Running {
     /// The delivery threads, which rest while the configuration in force sends nothing by itself; `None` once they have
     /// ended.
     deliveries: Option<Handle>,
+    /// What sweeps, whether by itself or stepped by a test.
+    sweeper: Sweeper,
     /// The sweep's thread and what wakes it to its end.
-    sweeper: Option<(mpsc::Sender<()>, JoinHandle<()>)>,
+    sweeping: Option<(mpsc::Sender<()>, JoinHandle<()>)>,
 }
 
 /// Starts a daemon for a configuration.
@@ -126,7 +129,8 @@ pub fn start(config: Config, clock: Clock) -> Result<Running, Ended> {
     let deliverer = Deliverer::new(store.clone(), current.clone(), clock.clone(), Standing::InForce);
     apply_to_waiting(&deliverer);
     let deliveries = Some(deliverer.clone().run().map_err(Ended::failure)?);
-    let sweeper = Some(start_sweeper(&store, &current, &clock, throttle).map_err(Ended::failure)?);
+    let sweeper = Sweeper { store: store.clone(), current: current.clone(), clock: clock.clone(), throttle };
+    let sweeping = Some(start_sweeper(&sweeper)?);
     Ok(Running {
         address,
         store,
@@ -138,6 +142,7 @@ pub fn start(config: Config, clock: Clock) -> Result<Running, Ended> {
         server: Some(server),
         deliveries,
         sweeper,
+        sweeping,
     })
 }
 
@@ -177,29 +182,55 @@ fn apply_to_waiting(deliverer: &Deliverer) {
     }
 }
 
-/// Starts the thread that sweeps every minute and writes down what the limiter had to let pass.
-fn start_sweeper(
-    store: &Store,
-    current: &Current,
-    clock: &Clock,
-    throttle: Throttle,
-) -> std::io::Result<(mpsc::Sender<()>, JoinHandle<()>)> {
+/// Starts the thread that sweeps every minute.
+fn start_sweeper(sweeper: &Sweeper) -> Result<(mpsc::Sender<()>, JoinHandle<()>), Ended> {
+    sweeper.believe_clock().map_err(Ended::failure)?;
     let (end, ended) = mpsc::channel();
-    let (store, current, clock) = (store.clone(), current.clone(), clock.clone());
+    let sweeper = sweeper.clone();
     let thread = thread::Builder::new().name("formd-sweep".to_owned()).spawn(move || {
         // The first one at once: what the last run left waits for nothing.
         let mut pause = Duration::ZERO;
         while ended.recv_timeout(pause) == Err(mpsc::RecvTimeoutError::Timeout) {
             pause = SWEEP_EVERY;
-            let now = clock.now();
-            let swept = sweep::run(&store, &current.get(), Mode::CarryOut, now)
-                .and_then(|_| store.set_fact("limiter_failures", &throttle.failures().to_string(), now));
-            if let Err(error) = swept {
+            if let Err(error) = sweeper.sweep() {
                 tracing::error!(event = "sweep_failed", %error, "the sweep failed and is tried again in a minute");
             }
         }
-    })?;
-    Ok((end, thread))
+    });
+    Ok((end, thread.map_err(Ended::failure)?))
+}
+
+/// What sweeps.
+#[derive(Clone, Debug)]
+struct Sweeper {
+    /// What is swept.
+    store: Store,
+    /// By which ages.
+    current: Current,
+    /// Both clocks.
+    clock: Clock,
+    /// Whose failures are written down by the way.
+    throttle: Throttle,
+}
+
+impl Sweeper {
+    /// Writes down the clocks of the start: from here on a jump is noticed, by the daemon and by its tools.
+    fn believe_clock(&self) -> Result<(), StoreError> {
+        let now = self.clock.reading();
+        self.store.set_clock(Guard::new(now), Erasing::Goes, now.wall)
+    }
+
+    /// One round: judges the clock, sweeps, and writes down what the limiter had to let pass.
+    fn sweep(&self) -> Result<(), StoreError> {
+        let now = self.clock.reading();
+        let (guard, erasing) = self.store.facts()?.clock.unwrap_or(Guard::new(now)).judge(now);
+        self.store.set_clock(guard, erasing, now.wall)?;
+        if let Erasing::Waits { until } = erasing {
+            tracing::warn!(event = "clock_jumped", %until, "the clock jumped ahead by more than a day: nothing is erased by its date until then");
+        }
+        sweep::run(&self.store, &self.current.get(), Mode::CarryOut, now, erasing)?;
+        self.store.set_fact("limiter_failures", &self.throttle.failures().to_string(), now.wall)
+    }
 }
 
 impl Running {
@@ -211,6 +242,11 @@ impl Running {
     /// What sends, for tests that step it.
     pub fn deliverer(&self) -> &Deliverer {
         &self.deliverer
+    }
+
+    /// One round of the sweep, as its thread makes it, for tests that step it.
+    pub fn sweep(&self) -> Result<(), StoreError> {
+        self.sweeper.sweep()
     }
 
     /// Publishes the files on disk at one stroke, or says what is wrong with them and leaves the old configuration in
@@ -245,7 +281,7 @@ impl Drop for Running {
         if let Some(deliveries) = self.deliveries.take() {
             deliveries.stop();
         }
-        if let Some((end, thread)) = self.sweeper.take() {
+        if let Some((end, thread)) = self.sweeping.take() {
             drop(end);
             if thread.join().is_err() {
                 tracing::error!(event = "sweep_panicked", "a defect: the sweep's thread panicked");

@@ -38,6 +38,11 @@ impl Daemon {
         self.0.reload()
     }
 
+    /// One round of the daemon's own sweep.
+    pub fn sweep(&self) -> Result<(), String> {
+        self.0.sweep().map_err(|error| error.to_string())
+    }
+
     /// Makes at most one attempt.
     pub fn deliver(&self) -> Result<Step, String> {
         self.0.deliverer().step().map_err(|error| error.to_string())

@@ -8,7 +8,7 @@
 //!
 //! ```text
 //! 4  http  ctl                                             how it is reached
-//! 3  intake  delivery  outbound  pages  sweep  status  import  what is done
+//! 3  intake  delivery  outbound  pages  sweep  status  import  export  what is done
 //! 2  store                                                 what is kept
 //! 1  config                                                what is declared
 //! 0  domain                                                what is true
@@ -23,6 +23,7 @@ mod daemon;
 mod delivery;
 mod demo;
 mod domain;
+mod export;
 mod http;
 mod import;
 mod intake;

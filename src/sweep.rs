@@ -7,7 +7,8 @@
 //! configures any more expire like the others.
 
 use crate::config::Config;
-use crate::domain::time::{Span, Timestamp};
+use crate::domain::steady::{Erasing, Reading};
+use crate::domain::time::Span;
 use crate::store::{Store, StoreError, SweepReport, SweepRules, Throttle};
 
 /// What an upload may take beyond the body's own time: a slow head, the wait for the budget, the sealing.
@@ -23,12 +24,28 @@ pub enum Mode {
 }
 
 /// One sweep by the rules of `config`; blocking. The store writes down that it ended, for `status`.
-pub fn run(store: &Store, config: &Config, mode: Mode, now: Timestamp) -> Result<SweepReport, StoreError> {
+pub fn run(
+    store: &Store,
+    config: &Config,
+    mode: Mode,
+    now: Reading,
+    erasing: Erasing,
+) -> Result<SweepReport, StoreError> {
     let limiter = Throttle::new(config.daemon.limiter_dir.clone(), config.daemon.bounds.limiter_files);
-    let rules = rules(config);
+    let rules = SweepRules { erasing, ..rules(config) };
     match mode {
-        Mode::Plan => store.plan_sweep(rules, &limiter, now),
-        Mode::CarryOut => store.sweep(rules, &limiter, now),
+        Mode::Plan => store.plan_sweep(rules, &limiter, now.wall),
+        Mode::CarryOut => store.sweep(rules, &limiter, now.wall),
+    }
+}
+
+/// Whether a tool may erase by date: as the daemon believes its clock, where one runs. Without a daemon nobody has
+/// watched the clock, and a server that was switched off for a month looks the same as a clock that jumped: the time
+/// is believed.
+pub fn erasing(store: &Store, now: Reading) -> Result<Erasing, StoreError> {
+    match (store.directory().daemon_pid()?, store.facts()?.clock) {
+        (Some(_), Some(guard)) => Ok(guard.judge(now).1),
+        _ => Ok(Erasing::Goes),
     }
 }
 
@@ -41,5 +58,6 @@ pub fn rules(config: &Config) -> SweepRules {
         part_age: settings.part_age.max(longest),
         orphan_age: settings.orphan_age.max(longest),
         quarantine_age: Span::from_days(i64::from(settings.quarantine_days)),
+        erasing: Erasing::Goes,
     }
 }

@@ -138,3 +138,84 @@ fn erasing_many_at_once_takes_just_those() {
     let _ = world.ctl(&["erase", "--site", "acme", "--before", "1d", "--yes"]).ok();
     assert!(world.show(&keep)["values"].is_null());
 }
+
+#[test]
+fn a_repeat_after_forty_days_after_expiry_and_after_erasure_gets_the_same_receipt_and_stores_nothing() {
+    let world = World::with("retention_days = 30", &format!("[form.quote]\n{FIELDS}"));
+    let (expired, erased) = (Some("key-of-the-first"), Some("key-of-the-second"));
+    let first = world.post(&marked(), expired).receipt();
+    let second = world.post(&marked(), erased).receipt();
+    let _ = world.ctl(&["erase", &second, "--yes"]).ok();
+    let repeated = |key, receipt: &str| {
+        let answer = world.post(&marked(), key);
+        assert_eq!((answer.header("Idempotent-Replayed"), answer.receipt().as_str()), (Some("true"), receipt));
+    };
+    repeated(expired, &first);
+    repeated(erased, &second);
+    world.pass(Span::from_days(40));
+    repeated(expired, &first);
+    world.sweep();
+    for (key, receipt) in [(expired, &first), (erased, &second)] {
+        repeated(key, receipt);
+    }
+    assert_eq!(world.count("SELECT count(*) FROM receipts"), 2);
+    assert_eq!(world.attachments(), Vec::<String>::new());
+    assert_eq!(world.traces(VALUE), Vec::<String>::new());
+}
+
+#[test]
+fn a_clock_that_jumps_a_year_ahead_erases_nothing_for_an_hour_and_status_says_so() {
+    let world = World::new();
+    let receipt = world.post(&marked(), None).receipt();
+    world.sweep();
+    world.clock.jump(Span::from_days(365));
+    assert!(world.show(&receipt)["values"].is_null(), "unreadable at once, as the date says");
+    // Cron may be first: it judges by the daemon's clocks.
+    let swept = world.ctl(&["sweep", "--json"]).json().remove(0);
+    assert_eq!((&swept["expired"], swept["waits_until"].is_null()), (&0.into(), false));
+    world.sweep();
+    let status = || world.ctl(&["status", "--json"]).stdout;
+    assert!(status().contains("the clock jumped ahead by more than a day"), "{}", status());
+    world.pass(Span::from_minutes(59));
+    world.sweep();
+    assert!(!world.traces(VALUE).is_empty(), "an hour has not passed");
+    world.pass(Span::from_minutes(1));
+    world.sweep();
+    assert_eq!(world.traces(VALUE), Vec::<String>::new());
+    assert!(!status().contains("the clock"), "{}", status());
+}
+
+#[test]
+fn time_that_really_passes_and_a_restart_are_no_jump() {
+    let mut world = World::new();
+    let _ = world.post(&marked(), None).receipt();
+    world.stop();
+    world.clock.jump(Span::from_days(365));
+    world.start();
+    world.sweep();
+    assert_eq!(world.traces(VALUE), Vec::<String>::new());
+    let _ = world.post(&marked(), None).receipt();
+    world.pass(Span::from_days(365));
+    assert_eq!(world.ctl(&["sweep", "--json"]).json().remove(0)["expired"], 1);
+}
+
+#[test]
+fn vacuum_writes_the_database_anew_while_the_daemon_runs() {
+    let world = World::new();
+    let keep = world.post(&marked(), Some("keep")).receipt();
+    let erased = world.post(&marked(), Some("gone")).receipt();
+    let said = world.ctl(&["erase", &erased, "--yes", "--vacuum"]).ok();
+    assert!(said.contains("done") && said.contains("written anew"), "{said}");
+    assert_eq!(world.show(&keep)["values"][0]["value"], VALUE);
+    assert_eq!(world.parts(), Vec::<String>::new());
+    let another = world.post(&marked(), Some("later")).receipt();
+    let writer = rusqlite::Connection::open(world.data().join("formd.db")).unwrap();
+    writer.execute_batch("BEGIN; SELECT count(*) FROM receipts").unwrap();
+    let _: i64 = writer.query_row("SELECT count(*) FROM receipts", [], |row| row.get(0)).unwrap();
+    let pending = world.ctl(&["erase", &another, "--yes", "--vacuum"]);
+    assert_eq!(pending.code, 4, "{pending:?}");
+    drop(writer);
+    let _ = world.ctl(&["erase", &another, "--yes", "--vacuum"]).ok();
+    let _ = world.ctl(&["erase", &keep, "--yes"]).ok();
+    assert_eq!(world.traces(VALUE), Vec::<String>::new());
+}

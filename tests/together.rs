@@ -88,9 +88,19 @@ fn round(process: &Process, config: &Path, ledger: &Ledger, round: usize) {
         formctl(config, &["list", "--all", "--json"], &[0]);
         formctl(config, &["list", "--state", "delivered"], &[0]);
     };
-    let status = || drop(formctl(config, &["status", "--json"], &[0]));
+    // 1 is a warning: no sweep has run yet.
+    let status = || drop(formctl(config, &["status", "--json"], &[0, 1]));
     let erase = || erase_some(config, ledger);
-    let work: [&(dyn Fn() + Sync); 4] = [&sweep, &list, &status, &erase];
+    let backups = config.with_file_name("backups");
+    let backup = || {
+        formctl(config, &["backup", backups.to_str().unwrap(), "--keep", "2"], &[0]);
+        formctl(config, &["verify", backups.to_str().unwrap()], &[0]);
+    };
+    let export = || {
+        formctl(config, &["export", "--format", "csv"], &[0]);
+        formctl(config, &["export", "--format", "jsonl"], &[0]);
+    };
+    let work: [&(dyn Fn() + Sync); 6] = [&sweep, &list, &status, &erase, &backup, &export];
     thread::scope(|scope| {
         for act in work {
             let ended = &ended;
@@ -101,7 +111,9 @@ fn round(process: &Process, config: &Path, ledger: &Ledger, round: usize) {
             .collect();
         let outcomes: Vec<_> = visitors.into_iter().map(thread::ScopedJoinHandle::join).collect();
         ended.store(true, Ordering::Relaxed);
-        outcomes.into_iter().for_each(|outcome| outcome.expect("a visitor is served"));
+        for outcome in outcomes {
+            outcome.expect("a visitor is served");
+        }
     });
 }
 
@@ -133,7 +145,7 @@ fn check(config: &Path, data: &Path, ledger: &Ledger) {
 }
 
 #[test]
-fn sweep_erase_list_status_and_visitors_at_once_lose_nothing_and_fail_nowhere() {
+fn sweep_erase_backup_export_and_visitors_at_once_lose_nothing_and_fail_nowhere() {
     let rounds = std::env::var("FORMD_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(ROUNDS);
     let folder = tempfile::tempdir().unwrap();
     let config = write_config(folder.path(), "");
@@ -143,6 +155,7 @@ fn sweep_erase_list_status_and_visitors_at_once_lose_nothing_and_fail_nowhere() 
     for number in 0..rounds {
         round(&process, &config, &ledger, number);
         formctl(&config, &["sweep"], &[0]);
+        formctl(&config, &["verify"], &[0]);
         check(&config, &data, &ledger);
     }
     let log = std::fs::read_to_string(config.with_extension("log")).unwrap();

@@ -171,7 +171,7 @@ fn the_sweep_removes_the_copy_after_a_week_and_not_before() {
     let _process = Process::start(&old.config);
     assert!(old.formctl(&["sweep"]).status.success());
     assert!(old.copy().exists());
-    let week_ago = SystemTime::now() - Duration::from_secs(7 * 86_400 + 60);
+    let week_ago = SystemTime::now() - Duration::from_hours(7 * 24 + 1);
     fs::File::open(old.copy()).unwrap().set_modified(week_ago).unwrap();
     assert!(old.formctl(&["sweep"]).status.success());
     assert!(!old.copy().exists());

@@ -182,6 +182,34 @@ fn the_notices_name_what_is_valid_but_worth_a_word() {
 }
 
 #[test]
+fn a_notice_tells_of_a_port_for_the_other_way_of_tls_and_of_an_address_that_will_not_be_called() {
+    let laid = Laid::out(&corpus("valid").join("minimal"));
+    fs::remove_dir_all(laid.0.path().join("sites")).unwrap();
+    let hook = |url: &str, more: &str| {
+        format!("[[destination]]\nid = \"crm\"\nwebhook = \"{url}\"\nsecret = \"0123456789abcdef\"\n{more}\n[form.a]\n")
+    };
+    let says = |server: &str, site: &str| {
+        laid.write("formd.toml", &format!("[mail]\nfrom = \"f@acme.example\"\nhost = \"m.example\"\n{server}\n"));
+        laid.write("sites/acme.toml", site);
+        laid.said()
+    };
+    let public = hook("https://crm.example/", "");
+    for (server, word) in [("port = 465", "tls"), ("tls = \"tls\"\nport = 587", "starttls")] {
+        assert!(says(server, &public).contains(&format!("mostly want `tls = \"{word}\"`")), "{server}");
+    }
+    for server in ["", "port = 2525", "tls = \"tls\"", "port = 25", "tls = \"tls\"\nport = 4650"] {
+        assert_eq!(says(server, &public), "", "{server}");
+    }
+    for url in
+        ["https://10.0.0.5/x", "https://localhost/x", "https://127.0.0.1:8443/", "https://[fd00::1]/", "https://[::1]/"]
+    {
+        assert!(says("", &hook(url, "")).contains("destination `crm` of site `acme` will not be called"), "{url}");
+        assert_eq!(says("", &hook(url, "allow_private = true")), "", "{url}");
+    }
+    assert_eq!(says("", &hook("http://127.0.0.1:9000/x", "")), "");
+}
+
+#[test]
 fn another_authority_or_password_of_the_mail_server_is_another_configuration() {
     let laid = Laid::out(&corpus("valid").join("mail-tls-with-a-private-authority"));
     let before = hash_on_disk(Some(&laid.file()));

@@ -1,12 +1,14 @@
 //! What is valid but worth a word from `check`, `reload` and `status`.
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 use std::sync::Arc;
 
-use super::{Alert, AlertWay, Daemon};
-use crate::domain::form::{Form, Site};
+use super::{Alert, AlertWay, Daemon, Mail, Security, Transport};
+use crate::domain::form::{Destination, Form, Site};
 use crate::domain::ids::SiteId;
-use crate::domain::target::Target;
+use crate::domain::origin::Origin;
+use crate::domain::target::{Target, WebhookTarget};
 
 /// The sites by id.
 type Sites = BTreeMap<SiteId, Arc<Site>>;
@@ -34,6 +36,10 @@ pub(super) fn of(daemon: &Daemon, sites: &Sites) -> Vec<String> {
             confirming.join(", ")
         ));
     }
+    notices.extend(daemon.mail.as_ref().and_then(unusual_port));
+    notices.extend(
+        sites.values().flat_map(|site| site.destinations.iter().map(move |d| (site, d))).filter_map(unreachable),
+    );
     if !daemon.delivery.enabled {
         notices.push("the daemon sends nothing: `[delivery] enabled` is false".to_owned());
     }
@@ -43,6 +49,36 @@ pub(super) fn of(daemon: &Daemon, sites: &Sites) -> Vec<String> {
         format!("nobody is told of submissions to form `{}/{}`: {why}", site.id, form.id)
     }));
     notices
+}
+
+/// A port that servers use for the other way of TLS: the commonest reason for a mail server that never answers.
+fn unusual_port(mail: &Mail) -> Option<String> {
+    let Transport::Smtp(server) = &mail.transport else { return None };
+    let usual = match (server.security, server.port) {
+        (Security::StartTls, 465) => Security::Tls,
+        (Security::Tls, 25 | 587) => Security::StartTls,
+        (Security::StartTls | Security::Tls | Security::None, _) => return None,
+    };
+    let (port, is, usual) = (server.port, server.security.word(), usual.word());
+    Some(format!("mail servers mostly want `tls = \"{usual}\"` on port {port}; `[mail]` says `tls = \"{is}\"`"))
+}
+
+/// A webhook whose host is one that will not be called.
+fn unreachable((site, destination): (&Arc<Site>, &Destination)) -> Option<String> {
+    let Target::Webhook(WebhookTarget { url, allow_private: false, .. }) = &destination.target else { return None };
+    let origin = Origin::of_url(url)?;
+    let host = origin.host();
+    let private = match host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>() {
+        Ok(IpAddr::V4(v4)) => v4.is_loopback() || v4.is_private() || v4.is_link_local() || v4.is_unspecified(),
+        Ok(IpAddr::V6(v6)) => {
+            v6.is_loopback() || v6.is_unspecified() || v6.is_unique_local() || v6.is_unicast_link_local()
+        }
+        Err(_) => host == "localhost" || host.ends_with(".localhost"),
+    };
+    private.then(|| {
+        let (site, id) = (&site.id, &destination.id);
+        format!("destination `{id}` of site `{site}` will not be called: its address is private; `allow_private = true` would allow it")
+    })
 }
 
 /// The forms without a destination that takes deliveries.

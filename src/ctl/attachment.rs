@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 
 use super::installation::Installation;
 use super::lookup;
+use super::newfile::NewFile;
 use super::outcome::{CommandError, Exit, Kind};
 use super::owner::Owner;
 use super::print::{Output, Surface};
@@ -23,10 +24,8 @@ use crate::domain::visible::escape_line;
 use crate::store::AttachmentRow;
 
 mod choice;
-mod newfile;
 
 use choice::Choice;
-use newfile::NewFile;
 
 /// Which files, and where to.
 #[derive(Debug, clap::Args)]

@@ -27,7 +27,8 @@ Examples:
 
 The daemon does this by itself unless the configuration says `[delivery] enabled = false`; both at once are safe. One \
 attempt a line, then how many; what was not accepted stands in the queue again with its next time. With \
-`enabled = false` the alert of failed deliveries (`[alert]`) leaves at the end of a run.
+`enabled = false` the alert of failed deliveries (`[alert]`) leaves at the end of a run. A delivery that failed for good \
+is a line on standard error too, as the daemon logs it: cron mails it.
 
 A failure for good is a line of the log as well, on standard error: cron mails it.
 

@@ -14,7 +14,7 @@ use crate::domain::quantity::counted;
 use crate::domain::receipt::ReceiptState;
 use crate::domain::submission::{Contents, KeptField, Role, Value};
 use crate::domain::time::Timestamp;
-use crate::store::{Erased, ListFilter, ReceiptRow, Store};
+use crate::store::{Erased, ListFilter, ReceiptRow, Room, Store, Vacuum};
 
 /// Receipts of one question to the database, and of one erasing transaction.
 const PAGE: u32 = 500;
@@ -25,9 +25,9 @@ const NAMED: usize = 5;
 #[derive(Debug, clap::Args)]
 #[command(
     group = clap::ArgGroup::new("which").required(true).multiple(false).args(["receipts", "before", "field"]),
-    override_usage = "formctl erase RECEIPT... [--yes]
-       formctl erase --site S [--form F] --before T [--yes]
-       formctl erase --where FIELD=VALUE [--site S] [--form F] [--yes]",
+    override_usage = "formctl erase RECEIPT... [--yes] [--vacuum]
+       formctl erase --site S [--form F] --before T [--yes] [--vacuum]
+       formctl erase --where FIELD=VALUE [--site S] [--form F] [--yes] [--vacuum]",
     after_help = "\
 Examples:
   formctl erase 4qzk1p8                           one submission
@@ -36,6 +36,8 @@ Examples:
 
 Erased: values, files, recipients and URLs. Kept: the receipt itself, its time, and the state of its deliveries. \
 Out of reach: backups, copies at recipients, downloaded files; a file without a receipt waits in quarantine.
+
+`--vacuum` is for a database in which an older formd erased, or for certainty beyond that.
 
 Exit codes: 0 done, 2 nobody to ask and no --yes, 3 not found, 4 pending: the sweep finishes it.")]
 pub struct Args {
@@ -57,6 +59,9 @@ pub struct Args {
     /// Do not ask.
     #[arg(long)]
     yes: bool,
+    /// Write the whole database anew as well; it takes twice its size of free space, and submissions wait meanwhile.
+    #[arg(long)]
+    vacuum: bool,
 }
 
 /// `FIELD=VALUE`.
@@ -86,9 +91,11 @@ impl Condition {
 
     /// Whether the field has the value.
     fn equals(&self, field: &KeptField) -> bool {
+        // An address is one in a plain text field of an older form as well.
+        let any_case = field.role == Role::Email || self.value.contains('@');
         match (&field.value, field.role) {
-            (Value::Text(text), Role::Email) => text.trim().to_lowercase() == self.value.to_lowercase(),
-            (Value::Text(text), Role::Plain) => text.trim() == self.value,
+            (Value::Text(text), _) if any_case => text.trim().to_lowercase() == self.value.to_lowercase(),
+            (Value::Text(text), _) => text.trim() == self.value,
             (Value::List(values), _) => values.contains(&self.value),
             (Value::Bool(ticked), _) => self.value == if *ticked { "true" } else { "false" },
         }
@@ -108,6 +115,9 @@ pub fn run(
     if ids.is_empty() {
         return nothing(args, out);
     }
+    if args.vacuum {
+        check_room(store.vacuum_room()?)?;
+    }
     if !args.yes {
         ask(&question(&ids), out)?;
     }
@@ -118,13 +128,47 @@ pub fn run(
             Err(error) => {
                 // What went before is erased, and worth saying before the error is.
                 if total.receipts > 0 {
-                    report(&total, out)?;
+                    report(&total, Strength::Unfinished, out)?;
                 }
                 return Err(error.into());
             }
         }
     }
-    report(&total, out)
+    let strength = if args.vacuum { vacuum(&store, &mut total)? } else { Strength::Plain };
+    report(&total, strength, out)
+}
+
+/// How thorough an erasure was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Strength {
+    /// What was asked for was erased.
+    Plain,
+    /// An error ended it before all of it was done.
+    Unfinished,
+    /// The database was written anew after it.
+    Vacuumed,
+    /// It was to be, and somebody else wrote all the time.
+    Busy,
+}
+
+/// Ends the command before anything is erased when the database could not be written anew.
+fn check_room(room: Room) -> Result<(), CommandError> {
+    if room.free >= room.needed {
+        return Ok(());
+    }
+    Err(CommandError::new(Kind::Failed, format!("nothing was erased: for `--vacuum` {room}"))
+        .hint("without `--vacuum` it needs none; or make room and ask again"))
+}
+
+/// Writes the database anew and empties the log behind it.
+fn vacuum(store: &Store, total: &mut Erased) -> Result<Strength, CommandError> {
+    match store.vacuum()? {
+        Vacuum::Busy => Ok(Strength::Busy),
+        Vacuum::Done => {
+            total.wal_truncated = store.truncate_log()?;
+            Ok(Strength::Vacuumed)
+        }
+    }
 }
 
 /// The receipts that were named, each once; one that does not exist ends the command before anything is erased.
@@ -211,8 +255,9 @@ fn sum(mut total: Erased, next: Erased) -> Erased {
 }
 
 /// Says what came of it.
-fn report(erased: &Erased, out: &mut Output<'_>) -> Result<Exit, CommandError> {
-    let done = erased.wal_truncated && erased.files_left == 0;
+fn report(erased: &Erased, strength: Strength, out: &mut Output<'_>) -> Result<Exit, CommandError> {
+    let whole = matches!(strength, Strength::Plain | Strength::Vacuumed);
+    let done = whole && erased.wal_truncated && erased.files_left == 0;
     let what = match erased.receipts {
         0 => "the values were erased before".to_owned(),
         count => format!("the values of {} are erased", counted(count, "receipt")),
@@ -224,6 +269,13 @@ fn report(erased: &Erased, out: &mut Output<'_>) -> Result<Exit, CommandError> {
     if erased.files_left > 0 {
         let files = counted(erased.files_left, "file");
         out.line(&format!("  {files} could not be removed yet; every sweep tries again"))?;
+    }
+    match strength {
+        Strength::Plain | Strength::Unfinished => {}
+        Strength::Vacuumed => out.line("  the database was written anew")?,
+        Strength::Busy => {
+            out.line("  the database could not be written anew, others wrote all the time: ask again with `--vacuum`")?;
+        }
     }
     for id in &erased.sending {
         out.line(&format!("  {id} was being sent and cannot be called back"))?;
@@ -241,7 +293,7 @@ mod tests {
 
     fn reported(erased: &Erased) -> (String, Exit) {
         let mut exit = None;
-        let text = printed(Surface::Pipe, |out| exit = Some(report(erased, out).unwrap()));
+        let text = printed(Surface::Pipe, |out| exit = Some(report(erased, Strength::Plain, out).unwrap()));
         (text, exit.unwrap())
     }
 

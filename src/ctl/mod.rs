@@ -10,17 +10,20 @@
 //! is one transaction, an output file appears whole or not at all.
 
 mod attachment;
+mod backup;
 mod check;
 mod completions;
 mod deliver;
 mod deliveries;
 mod erase;
+mod export;
 mod foresight;
 mod import;
 mod installation;
 mod list;
 mod lookup;
 mod moment;
+mod newfile;
 mod outcome;
 mod owner;
 mod print;
@@ -28,6 +31,7 @@ mod receipt;
 mod release;
 mod reload;
 mod resend;
+mod restore;
 #[cfg(test)]
 mod scenes;
 mod show;
@@ -36,6 +40,7 @@ mod sweep;
 #[cfg(test)]
 mod testing;
 mod trial;
+mod verify;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -91,6 +96,8 @@ enum Command {
     Release(release::Args),
     /// Erase values for good; the receipt stays.
     Erase(erase::Args),
+    /// Copy all kept values out: CSV, JSON Lines, or a ZIP with the files.
+    Export(export::Args),
     /// Erase what expired and clear what was left behind.
     Sweep(sweep::Args),
     /// Send what is due now and end: one run of the queue.
@@ -101,6 +108,12 @@ enum Command {
     Test(trial::Args),
     /// Say whether all is well.
     Status(status::Args),
+    /// Make a backup while the daemon runs.
+    Backup(backup::Args),
+    /// Put a backup into an empty data directory.
+    Restore(restore::Args),
+    /// Prove that every row has its file and every file its row.
+    Verify(verify::Args),
     /// Check the configuration files.
     Check(check::Args),
     /// Put the configuration files in force.
@@ -169,12 +182,20 @@ fn switched(
         return Ok(None);
     }
     let owner = place.and_then(|path| owner::to_become(&path));
-    let Some(owner) = owner.map_err(|error| cli.command.blame(error))? else { return Ok(None) };
+    let Some(owner) = owner.map_err(|error| cli.command.blame(error))? else {
+        return match cli.command {
+            Command::Restore(_) => restore::refuse_without_owner(cli.config.as_deref()).map(|()| None),
+            _ => Ok(None),
+        };
+    };
     match &cli.command {
         Command::Attachment(args) if args.writes_a_file() => {
             attachment::run_for_root(args, owner, cli.config.as_deref(), out).map(|exit| Some(exit.code()))
         }
         Command::Import(args) => import::run_for_root(args, owner, cli.config.as_deref()).map(Some),
+        Command::Export(export) => export::run_for_root(export, args, owner).map(|exit| Some(exit.code())),
+        Command::Backup(backup) => backup::run_for_root(backup, owner, args).map(Some),
+        Command::Restore(restore) => restore::run_for_root(restore, owner, cli.config.as_deref()).map(Some),
         _ => owner.run_again(args.get(1..).unwrap_or_default()).map(Some),
     }
 }
@@ -195,12 +216,16 @@ impl Command {
             | Self::Resend(_)
             | Self::Release(_)
             | Self::Erase(_)
+            | Self::Export(_)
             | Self::Sweep(_)
             | Self::Deliver(_)
             | Self::Import(_)
             | Self::Test(_)
             | Self::Status(_)
+            | Self::Backup(_)
+            | Self::Restore(_)
             | Self::Reload(_) => true,
+            Self::Verify(args) => args.looks_at_data_directory(),
             Self::Check(_) | Self::Completions(_) => false,
         }
     }
@@ -218,11 +243,15 @@ fn carry_out(cli: &Cli, clock: &Clock, out: &mut Output<'_>, privilege: Privileg
         Command::Resend(args) => resend::run(args, &installation(), now, out),
         Command::Release(args) => release::run(args, &installation(), now, out),
         Command::Erase(args) => erase::run(args, &installation(), now, out),
-        Command::Sweep(args) => sweep::run(args, &installation(), now, out),
+        Command::Export(args) => export::run(args, &installation(), clock, out),
+        Command::Sweep(args) => sweep::run(args, &installation(), clock.reading(), out),
         Command::Deliver(args) => deliver::run(args, &logging(installation(), privilege), clock, out),
         Command::Import(args) => import::run(args, &installation(), clock, out),
         Command::Test(args) => trial::run(args, &logging(installation(), privilege), clock, out),
         Command::Status(args) => status::run(args, &installation(), now, out),
+        Command::Backup(args) => backup::run(args, &installation(), now, out),
+        Command::Restore(args) => restore::run(args, &installation(), now, out),
+        Command::Verify(args) => verify::run(args, &installation(), now, out),
         Command::Check(args) => {
             let file = cli.config.as_deref();
             let owner = match privilege {
@@ -265,11 +294,15 @@ mod tests {
             "resend",
             "release",
             "erase",
+            "export",
             "sweep",
             "deliver",
             "import",
             "test",
             "status",
+            "backup",
+            "restore",
+            "verify",
             "check",
             "reload",
             "completions",
@@ -298,8 +331,16 @@ mod tests {
             &["erase", "4abc", "--before", "30d"],
             &["erase", "--before", "30d"],
             &["erase", "--where", "email"],
+            &["export"],
+            &["export", "--format", "xlsx"],
+            &["export", "--format", "csv", "--tz", "Berlin"],
+            &["export", "--format", "jsonl", "--excel"],
+            &["export", "--format", "jsonl", "--tz", "UTC"],
             &["status", "--json", "--check"],
             &["status", "--warn-free", "many"],
+            &["backup"],
+            &["backup", "x", "--keep", "0"],
+            &["restore"],
             &["test"],
             &["release"],
             &["import", "export.csv"],

@@ -1,7 +1,7 @@
 //! How a command ends: its exit code, and the one kind of error that reaches the administrator.
 
 use crate::config::Problems;
-use crate::store::{DAMAGED_HINT, OpenError, StoreError};
+use crate::store::{BackupError, DAMAGED_HINT, OpenError, StoreError};
 
 /// How a command ended that did what it could.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,6 +102,21 @@ impl From<OpenError> for CommandError {
             other @ (OpenError::InUse { .. } | OpenError::Missing(_) | OpenError::Store(_)) => {
                 Self::new(Kind::Failed, other.to_string())
             }
+        }
+    }
+}
+
+impl From<BackupError> for CommandError {
+    fn from(error: BackupError) -> Self {
+        let text = error.to_string();
+        match error {
+            BackupError::Refused { problem, hint } => Self::new(Kind::Failed, problem).hint(hint),
+            BackupError::Damaged { faults, .. } => {
+                let lines: Vec<String> = faults.iter().map(|fault| format!("\n  {fault}")).collect();
+                Self::new(Kind::Failed, format!("{text}:{}", lines.concat()))
+            }
+            BackupError::Open(error) => error.into(),
+            BackupError::Store(error) => error.into(),
         }
     }
 }

@@ -46,10 +46,24 @@ impl Owner {
     }
 
     /// Runs a command with a file that only we may read as its standard input; returns its exit code.
-    pub fn run_with(self, config: Option<&Path>, args: &[&OsStr], input: File) -> Result<u8, CommandError> {
+    pub fn run_with(self, config: Option<&Path>, args: &[impl AsRef<OsStr>], input: File) -> Result<u8, CommandError> {
         let mut command = self.command(config)?;
         let status = command.args(args).stdin(input).status().map_err(|error| self.refused(&error))?;
         Ok(code(status))
+    }
+
+    /// The same with `file` for its standard output.
+    pub fn run_into(self, args: &[OsString], file: &File) -> Result<u8, CommandError> {
+        let stdout = file.try_clone().map_err(|error| self.refused(&error))?;
+        let status = self.command(None)?.args(args).stdout(stdout).status();
+        status.map(code).map_err(|error| self.refused(&error))
+    }
+
+    /// Gives the owner a folder that root has made.
+    pub fn give(self, folder: &Path) -> Result<(), CommandError> {
+        std::os::unix::fs::chown(folder, Some(self.uid), Some(self.gid)).map_err(|error| {
+            CommandError::new(Kind::Failed, format!("cannot give `{}` to user {}: {error}", folder.display(), self.uid))
+        })
     }
 
     /// What `check` knows of waiting deliveries, one line each; nothing when the owner cannot tell.

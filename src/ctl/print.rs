@@ -11,7 +11,7 @@ use comfy_table::{ColumnConstraint, ContentArrangement, Table, presets};
 use serde::Serialize;
 
 use super::outcome::{CommandError, Kind};
-use crate::domain::visible::{escape_line, escape_text};
+use crate::domain::visible::{escape_json, escape_line, escape_text};
 
 /// Where standard output leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +49,48 @@ pub struct Output<'a> {
     surface: Surface,
     /// Where answers come from.
     person: Option<Box<dyn BufRead + 'a>>,
+    /// Who sees talk.
+    audience: Audience,
+}
+
+/// Who sees talk, and so whether work shows how far it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Audience {
+    /// A person whose terminal no data is on its way to.
+    Watches,
+    /// A program, a file, or a person who reads the data as it comes.
+    Reads,
+}
+
+/// Columns of a bar that is full.
+const BAR: usize = 40;
+
+/// How far long work is, on one line of a terminal; elsewhere nothing. It goes when it is dropped.
+pub struct Progress<'a> {
+    /// The terminal.
+    terminal: Option<&'a mut dyn Write>,
+    /// What it shows.
+    percent: Option<u8>,
+}
+
+impl Progress<'_> {
+    /// Shows `percent`, when it is another one.
+    pub fn show(&mut self, percent: u8) {
+        let Some(terminal) = self.terminal.as_mut().filter(|_| self.percent != Some(percent)) else { return };
+        let full = usize::from(percent) * BAR / 100;
+        // A terminal that is gone is no reason to stop.
+        drop(write!(terminal, "\r[{}{}] {percent:>3} %", "#".repeat(full), ".".repeat(BAR.saturating_sub(full))));
+        drop(terminal.flush());
+        self.percent = Some(percent);
+    }
+}
+
+impl Drop for Progress<'_> {
+    fn drop(&mut self) {
+        if let (Some(terminal), Some(_)) = (&mut self.terminal, self.percent) {
+            drop(write!(terminal, "\r{}\r", " ".repeat(BAR + 8)));
+        }
+    }
 }
 
 impl std::fmt::Debug for Output<'_> {
@@ -73,6 +115,11 @@ impl Output<'static> {
             stderr: Box::new(std::io::stderr()),
             surface,
             person: asks.then(|| Box::new(stdin.lock()) as Box<dyn BufRead>),
+            audience: if std::io::stderr().is_terminal() && !is_pipe(&std::io::stdout()) {
+                Audience::Watches
+            } else {
+                Audience::Reads
+            },
         }
     }
 }
@@ -80,14 +127,14 @@ impl Output<'static> {
 impl<'a> Output<'a> {
     /// Outputs of a test or of another caller in this process; nobody to ask.
     pub fn new(stdout: impl Write + 'a, stderr: impl Write + 'a, surface: Surface) -> Self {
-        Self { stdout: Box::new(stdout), stderr: Box::new(stderr), surface, person: None }
+        Self { stdout: Box::new(stdout), stderr: Box::new(stderr), surface, person: None, audience: Audience::Reads }
     }
 
     /// The same with somebody who answers.
     #[cfg(test)]
     #[must_use]
     pub fn with_person(self, person: impl BufRead + 'a) -> Self {
-        Self { person: Some(Box::new(person)), ..self }
+        Self { person: Some(Box::new(person)), audience: Audience::Watches, ..self }
     }
 
     /// Where data goes.
@@ -136,6 +183,19 @@ impl<'a> Output<'a> {
     /// Standard output for the bytes of a file.
     pub fn bytes(&mut self) -> &mut dyn Write {
         &mut self.stdout
+    }
+
+    /// Standard output for bytes that take long, and how far they are: not shown while they go to a terminal.
+    pub fn bytes_with_progress(&mut self) -> (&mut dyn Write, Progress<'_>) {
+        let watched = self.audience == Audience::Watches && self.surface == Surface::Pipe;
+        let terminal = watched.then_some(&mut *self.stderr as &mut dyn Write);
+        (&mut self.stdout, Progress { terminal, percent: None })
+    }
+
+    /// How far work is that writes elsewhere than to standard output.
+    pub fn progress(&mut self) -> Progress<'_> {
+        let watched = self.audience == Audience::Watches;
+        Progress { terminal: watched.then_some(&mut *self.stderr as &mut dyn Write), percent: None }
     }
 
     /// A word to the administrator that is not the data asked for.
@@ -189,6 +249,12 @@ impl<'a> Output<'a> {
     }
 }
 
+/// Whether a program reads what we write, so that its words may come at any time.
+fn is_pipe(stdout: &std::io::Stdout) -> bool {
+    let found = rustix::fs::fstat(stdout).map(|found| rustix::fs::FileType::from_raw_mode(found.st_mode));
+    matches!(found, Ok(rustix::fs::FileType::Fifo | rustix::fs::FileType::Socket))
+}
+
 /// The columns of a terminal. A serial console or a fresh pseudo-terminal says 0; below 40 nothing fits anyway.
 fn terminal_width(told: Option<u16>) -> u16 {
     told.filter(|width| *width >= 40).unwrap_or(80)
@@ -217,25 +283,6 @@ fn terminal_table(header: &[&str], rows: &[Vec<String>], width: u16) -> String {
         column.set_padding((0, 2));
     }
     table.trim_fmt()
-}
-
-/// The same JSON value with every character that a terminal would obey or hide written as `\uXXXX`. Such
-/// characters stand only inside strings, where the two spellings mean the same.
-fn escape_json(json: &str) -> String {
-    let mut out = String::with_capacity(json.len());
-    let mut letter = [0; 4];
-    for c in json.chars() {
-        let risky = (!c.is_ascii() || c == '\u{7f}') && escape_line(c.encode_utf8(&mut letter)) != c.to_string();
-        if risky {
-            for unit in c.encode_utf16(&mut [0; 2]) {
-                out.push_str("\\u");
-                out.push_str(&crate::domain::digest::hex(&unit.to_be_bytes()));
-            }
-        } else {
-            out.push(c);
-        }
-    }
-    out
 }
 
 #[cfg(test)]
@@ -291,6 +338,29 @@ mod tests {
     #[test]
     fn a_terminal_that_does_not_know_its_width_has_eighty_columns() {
         assert_eq!([None, Some(0), Some(39), Some(40), Some(200)].map(terminal_width), [80, 80, 80, 40, 200]);
+    }
+
+    #[test]
+    fn progress_is_one_line_that_goes_and_only_a_person_sees_it() {
+        let shown = |person: bool, surface| {
+            let mut bytes = Vec::new();
+            let mut out = Output::new(std::io::sink(), &mut bytes, surface);
+            if person {
+                out = out.with_person(&b""[..]);
+            }
+            let (_, mut progress) = out.bytes_with_progress();
+            for percent in [0, 50, 50, 100] {
+                progress.show(percent);
+            }
+            drop(progress);
+            drop(out);
+            String::from_utf8(bytes).unwrap()
+        };
+        let line = |full: usize, percent| format!("\r[{}{}] {percent:>3} %", "#".repeat(full), ".".repeat(BAR - full));
+        let all = format!("{}{}{}\r{}\r", line(0, 0), line(20, 50), line(40, 100), " ".repeat(48));
+        assert_eq!(shown(true, Surface::Pipe), all);
+        assert_eq!(shown(false, Surface::Pipe), "");
+        assert_eq!(shown(true, Surface::Terminal { width: 80 }), "", "data on its way to the same terminal");
     }
 
     #[test]

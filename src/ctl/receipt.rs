@@ -6,9 +6,9 @@ use serde::Serialize;
 use super::moment;
 use crate::domain::delivery::{Hold, Reason};
 use crate::domain::receipt::ReceiptState;
-use crate::domain::submission::{Imported, KeptField, Value};
 use crate::domain::time::Timestamp;
-use crate::store::{AttachmentRow, AttemptRow, DeliveryRow, ReceiptRow, ReceiptView};
+use crate::export::{Attachment, Field, Origin};
+use crate::store::{AttemptRow, DeliveryRow, ReceiptRow, ReceiptView};
 
 /// A line of `list --json`.
 #[derive(Debug, Serialize)]
@@ -93,46 +93,6 @@ pub struct Shown<'a> {
     imported: Option<Origin<'a>>,
 }
 
-/// Where an imported submission was before.
-#[derive(Debug, Serialize)]
-struct Origin<'a> {
-    /// `netlify`, `formspree`, `formd`.
-    from: &'static str,
-    /// What it was called there.
-    id: Option<&'a str>,
-    /// When it arrived there.
-    at: Option<String>,
-}
-
-/// A value of `show --json`.
-#[derive(Debug, Serialize)]
-struct Field<'a> {
-    /// The field's name.
-    name: &'a str,
-    /// Its label at acceptance.
-    label: &'a str,
-    /// A string, a boolean or an array of strings.
-    value: &'a Value,
-}
-
-/// A file of `show --json`.
-#[derive(Debug, Serialize)]
-struct Attachment<'a> {
-    /// Its id.
-    id: String,
-    /// The field's name.
-    field: &'a str,
-    /// The display name.
-    name: &'a str,
-    /// The MIME type.
-    #[serde(rename = "type")]
-    mime: &'a str,
-    /// Bytes.
-    size: u64,
-    /// Their hash in hex.
-    sha256: String,
-}
-
 impl<'a> From<&'a ReceiptRow> for Listed<'a> {
     fn from(row: &'a ReceiptRow) -> Self {
         Self {
@@ -175,31 +135,6 @@ impl<'a> From<&'a AttemptRow> for Attempt<'a> {
             milliseconds: row.milliseconds,
             outcome: &row.outcome,
             note: row.note.as_deref(),
-        }
-    }
-}
-
-impl<'a> From<&'a KeptField> for Field<'a> {
-    fn from(field: &'a KeptField) -> Self {
-        Self { name: &field.name, label: &field.label, value: &field.value }
-    }
-}
-
-impl<'a> From<&'a Imported> for Origin<'a> {
-    fn from(imported: &'a Imported) -> Self {
-        Self { from: imported.from.word(), id: imported.id.as_deref(), at: imported.at.map(|at| at.to_string()) }
-    }
-}
-
-impl<'a> From<&'a AttachmentRow> for Attachment<'a> {
-    fn from(row: &'a AttachmentRow) -> Self {
-        Self {
-            id: row.id.to_string(),
-            field: &row.field,
-            name: &row.name,
-            mime: &row.mime,
-            size: row.size,
-            sha256: row.sha256.to_string(),
         }
     }
 }

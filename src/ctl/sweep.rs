@@ -4,10 +4,11 @@
 use serde::Serialize;
 
 use super::installation::Installation;
+use super::moment;
 use super::outcome::{CommandError, Exit};
 use super::print::Output;
 use crate::domain::quantity::counted;
-use crate::domain::time::Timestamp;
+use crate::domain::steady::Reading;
 use crate::store::SweepReport;
 use crate::sweep::{self, Mode};
 
@@ -44,19 +45,22 @@ struct Report {
     limiter_removed: u64,
     /// Postponed removals that succeeded.
     removals_retried: u64,
+    /// Copies of the database from before a migration removed.
+    copies_removed: u64,
+    /// Hashes of clients and mailboxes forgotten.
+    hashes_forgotten: u64,
+    /// Empty folders removed.
+    folders_removed: u64,
+    /// Until when nothing goes by its age, because the clock jumped ahead.
+    waits_until: Option<String>,
 }
 
 /// Sweeps.
-pub fn run(
-    args: &Args,
-    installation: &Installation,
-    now: Timestamp,
-    out: &mut Output<'_>,
-) -> Result<Exit, CommandError> {
+pub fn run(args: &Args, installation: &Installation, now: Reading, out: &mut Output<'_>) -> Result<Exit, CommandError> {
     let config = installation.config()?;
     let store = installation.open()?;
     let mode = if args.dry_run { Mode::Plan } else { Mode::CarryOut };
-    let report = sweep::run(&store, config, mode, now)?;
+    let report = sweep::run(&store, config, mode, now, sweep::erasing(&store, now)?)?;
     if args.json {
         out.json(&Report::from(report))?;
     } else {
@@ -74,6 +78,10 @@ impl From<SweepReport> for Report {
             quarantine_removed: report.quarantine_removed,
             limiter_removed: report.limiter_removed,
             removals_retried: report.removals_retried,
+            copies_removed: report.copies_removed,
+            hashes_forgotten: report.hashes_forgotten,
+            folders_removed: report.folders_removed,
+            waits_until: report.waits_until.map(|until| until.to_string()),
         }
     }
 }
@@ -87,6 +95,9 @@ fn phrase(report: &SweepReport, mode: Mode) -> String {
         (report.quarantine_removed, "file out of quarantine"),
         (report.limiter_removed, "limiter file"),
         (report.removals_retried, "postponed removal"),
+        (report.copies_removed, "old database file"),
+        (report.hashes_forgotten, "spent hash value"),
+        (report.folders_removed, "empty folder"),
     ]
     .into_iter()
     .filter(|(count, _)| *count > 0)
@@ -95,11 +106,17 @@ fn phrase(report: &SweepReport, mode: Mode) -> String {
         _ => counted(count, noun),
     })
     .collect();
+    let waits = report.waits_until.map(|until| {
+        format!("; the clock jumped ahead, so nothing is erased by its date before {} UTC", moment::second(until))
+    });
+    let waits = waits.unwrap_or_default();
     let what = if parts.is_empty() { "nothing to do".to_owned() } else { parts.join(", ") };
     match mode {
-        Mode::Plan => format!("would sweep: {what}"),
-        Mode::CarryOut if report.wal_truncated => format!("swept: {what}"),
-        Mode::CarryOut => format!("swept: {what}; a reader still holds the database's log, the next sweep tries again"),
+        Mode::Plan => format!("would sweep: {what}{waits}"),
+        Mode::CarryOut if report.wal_truncated => format!("swept: {what}{waits}"),
+        Mode::CarryOut => {
+            format!("swept: {what}{waits}; a reader still holds the database's log, the next sweep tries again")
+        }
     }
 }
 
@@ -116,7 +133,11 @@ mod tests {
         quarantine_removed: 3,
         limiter_removed: 4,
         removals_retried: 5,
+        copies_removed: 1,
+        hashes_forgotten: 2,
+        folders_removed: 1,
         wal_truncated: false,
+        waits_until: None,
     };
 
     #[test]
@@ -127,7 +148,7 @@ mod tests {
         assert_eq!(
             phrase(&BUSY, Mode::CarryOut),
             "swept: 1 expired receipt, 2 broken uploads, 1 file into quarantine, 3 files out of quarantine, \
-             4 limiter files, 5 postponed removals; a reader still holds the database's log, the next sweep tries again"
+             4 limiter files, 5 postponed removals, 1 old database file, 2 spent hash values, 1 empty folder; a reader still holds the database's log, the next sweep tries again"
         );
     }
 
@@ -136,7 +157,7 @@ mod tests {
         assert_eq!(
             printed(Surface::Pipe, |out| out.json(&Report::from(BUSY)).unwrap()),
             "{\"expired\":1,\"parts_removed\":2,\"quarantined\":1,\"quarantine_removed\":3,\"limiter_removed\":4,\
-             \"removals_retried\":5}\n"
+             \"removals_retried\":5,\"copies_removed\":1,\"hashes_forgotten\":2,\"folders_removed\":1,\"waits_until\":null}\n"
         );
     }
 }

@@ -225,7 +225,8 @@ pub fn well() -> Status {
         facts: DaemonFacts {
             config_hash: Some("h".to_owned()),
             last_sweep_at: Some(now().minus(Span::from_secs(39))),
-            limiter_failures: 0,
+            last_backup_at: Some(now().minus(Span::from_hours(13))),
+            ..DaemonFacts::default()
         },
         daemon: status::Daemon::Running { pid: 812 },
         declared: Some(status::Declared {

@@ -98,7 +98,7 @@ impl Inner {
                 }
             }
             AlertWay::Webhook(hook) => match text::json(failures) {
-                Ok(body) => webhook::post(&call(hook, name, body, now), &self.outbound, &self.clock),
+                Ok(body) => webhook::post(&call(hook, name, body, now), &[], &self.outbound, &self.clock),
                 Err(_) => Ended::later("the failures cannot be written as JSON"),
             },
         }

@@ -41,6 +41,7 @@ mod attempt;
 mod board;
 mod chat;
 mod confirmation_text;
+mod echo;
 pub mod lifecycle;
 mod mail;
 mod mail_parts;

@@ -93,7 +93,10 @@ impl Dialogue {
         if server.security == Security::Tls {
             self.wire.get_mut().secure(tls::session(server)?)?;
         }
-        self.hear("the connection", DONE)?;
+        self.hear("the connection", DONE).map_err(|trouble| match trouble {
+            Trouble::Timeout if server.security == Security::StartTls => Trouble::NoGreeting,
+            other => other,
+        })?;
         let mut offer = Offer::of(&self.ask(&hello, "EHLO", DONE)?);
         if server.security == Security::StartTls {
             if !offer.starttls {

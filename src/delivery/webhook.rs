@@ -9,7 +9,7 @@ use serde::ser::{SerializeMap as _, Serializer};
 
 use super::attempt::Ended;
 use super::chat::{self, Message};
-use super::note;
+use super::{echo, note};
 use crate::clock::Clock;
 use crate::domain::backoff::parse_retry_after;
 use crate::domain::delivery::Verdict;
@@ -175,7 +175,7 @@ pub fn send(target: &WebhookTarget, claim: &Claim, outbound: &Outbound, clock: &
     let Some(call) = call(target, claim, clock) else {
         return Ended::new(Verdict::Refused, "the submission cannot be written for this URL and format");
     };
-    let ended = post(&call, outbound, clock);
+    let ended = post(&call, &echo::secrets(target), outbound, clock);
     match ended.verdict {
         // A chat that took a message answers with it: nothing to be told, and values have no place in a list.
         Verdict::Accepted if target.format.is_chat() => Ended { note: status_of(&ended.note).to_owned(), ..ended },
@@ -188,10 +188,10 @@ fn status_of(note: &str) -> &str {
     note.split(':').next().unwrap_or_default()
 }
 
-/// Makes a call once.
-pub fn post(call: &Call, outbound: &Outbound, clock: &Clock) -> Ended {
+/// Makes a call once; the note on the answer repeats none of `secrets`.
+pub fn post(call: &Call, secrets: &[&str], outbound: &Outbound, clock: &Clock) -> Ended {
     match outbound.call(call) {
-        Ok(answer) => judge(&answer, clock),
+        Ok(answer) => judge(&answer, secrets, clock),
         Err(CallError::Url) => Ended::new(Verdict::Refused, &CallError::Url.to_string()),
         Err(failed) => Ended::later(&failed.to_string()),
     }
@@ -224,7 +224,7 @@ fn call(target: &WebhookTarget, claim: &Claim, clock: &Clock) -> Option<Call> {
 }
 
 /// What an answer means (contract 10.7).
-fn judge(answer: &Answer, clock: &Clock) -> Ended {
+fn judge(answer: &Answer, secrets: &[&str], clock: &Clock) -> Ended {
     let verdict = match answer.status {
         200..=299 => Verdict::Accepted,
         408 | 429 | 500..=599 => {
@@ -233,7 +233,8 @@ fn judge(answer: &Answer, clock: &Clock) -> Ended {
         }
         _ => Verdict::Refused,
     };
-    Ended { verdict, note: note::answered(answer.status, &answer.beginning) }
+    let said = echo::without(&String::from_utf8_lossy(&answer.beginning), secrets);
+    Ended { verdict, note: note::answered(answer.status, &said) }
 }
 
 #[cfg(test)]

@@ -2,6 +2,10 @@
 
 /// The longest label of a domain, in bytes (RFC 1034, 3.1).
 const LONGEST_LABEL: usize = 63;
+/// The longest domain, in bytes.
+const LONGEST_DOMAIN: usize = 253;
+/// The longest part before the `@`, in bytes.
+const LONGEST_LOCAL: usize = 64;
 
 /// Whether `text` is one valid address. No blanks around it, no display name, no quoted local part; a domain in
 /// other scripts must have a punycode form (UTS 46).
@@ -15,6 +19,15 @@ pub fn is_valid(text: &str) -> bool {
         return is_domain(domain);
     }
     ascii_domain(domain).is_some_and(|ascii| is_domain(&ascii))
+}
+
+/// Whether `text` is an address that mail can be sent to or from: valid, and within what mail servers take (RFC 5321,
+/// 4.1.2 and 4.5.3.1). HTML's rule is wider: `a..b@x.example`.
+pub fn is_mailbox(text: &str) -> bool {
+    let Some((local, domain)) = text.split_once('@').filter(|_| is_valid(text)) else { return false };
+    local.len() <= LONGEST_LOCAL
+        && local.split('.').all(|atom| !atom.is_empty())
+        && ascii_domain(domain).is_some_and(|ascii| ascii.len() <= LONGEST_DOMAIN)
 }
 
 /// The punycode form of a domain in other scripts; `None` when it has none.
@@ -86,5 +99,18 @@ mod tests {
             assert!(!is_valid(bad), "{bad:?}");
         }
         assert!(!is_valid(&format!("a@{}.com", "b".repeat(64))));
+    }
+
+    #[test]
+    fn a_mailbox_is_what_mail_servers_take() {
+        let long =
+            |local: usize, labels: usize| format!("{}@{}", "x".repeat(local), vec!["y".repeat(49); labels].join("."));
+        for good in ["a@b", "sales@example.com", "first.last+tag@sub.example.co.uk", "info@почта.рф", &long(64, 5)]
+        {
+            assert!(is_mailbox(good), "{good}");
+        }
+        for bad in ["..@x.y", "a..b@x.y", ".a@x.y", "a.@x.y", "A <a@x.y>", &long(65, 1), &long(1, 6)] {
+            assert!(!is_mailbox(bad), "{bad}");
+        }
     }
 }

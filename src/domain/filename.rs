@@ -2,6 +2,8 @@
 
 use unicode_normalization::UnicodeNormalization as _;
 
+use super::visible::is_hidden;
+
 /// The longest display name, in bytes: what file systems and mail programs take.
 pub const LONGEST: usize = 255;
 
@@ -28,6 +30,18 @@ fn shown(component: &str) -> String {
 fn is_removed(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// `front` and a cleaned name as one component that every file system takes, with the extension kept: what Windows or
+/// a shell would not take as it is becomes `_`.
+pub fn portable(front: &str, name: &str) -> String {
+    let kept: String = name
+        .chars()
+        .map(
+            |c| if is_hidden(c) || matches!(c, '/' | '\\' | '<' | '>' | ':' | '"' | '|' | '?' | '*') { '_' } else { c },
+        )
+        .collect();
+    cut(format!("{front}{}", kept.trim_end_matches(['.', ' '])))
 }
 
 /// Cuts a name to 255 bytes on a character, the extension kept.
@@ -100,6 +114,23 @@ mod tests {
         ] {
             assert_eq!(extension(name), extension_of, "{name}");
         }
+    }
+
+    #[test]
+    fn a_portable_name_is_one_that_windows_takes_too() {
+        for (name, portable_name) in [
+            ("план.pdf", "7-план.pdf"),
+            ("CON", "7-CON"),
+            ("a<b>:\"|?*.txt", "7-a_b______.txt"),
+            ("../../etc/passwd", "7-.._.._etc_passwd"),
+            ("end. . ", "7-end"),
+            ("a\u{200b}b\n", "7-a_b_"),
+            ("", "7-"),
+        ] {
+            assert_eq!(portable("7-", name), portable_name, "{name:?}");
+        }
+        let long = portable("255-", &format!("{}.pdf", "я".repeat(125)));
+        assert!(long.len() <= LONGEST && long.ends_with("я.pdf"), "{long}");
     }
 
     proptest! {

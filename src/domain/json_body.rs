@@ -2,8 +2,11 @@
 //! operator's; a value is escaped for the string it stands in and never read again, so that whatever a visitor writes
 //! the result is the same JSON with other texts.
 //!
-//! That holds since a place outside a string is refused, and since the text is tried with a letter in every place
-//! that is neither a hexadecimal digit nor an escape: a backslash in front of a place is no JSON then.
+//! That holds since a place outside a string, or in the name of a member, is refused, and since the text is tried with a
+//! character in every place that is neither a hexadecimal digit nor an escape: a backslash in front of a place is no
+//! JSON then.
+
+use serde_json::Value;
 
 use super::template::{Name, Template, TemplateError};
 
@@ -20,13 +23,16 @@ pub enum JsonBodyError {
     /// A place has no quotes around it.
     #[error("a `{{{{...}}}}` stands outside of a text")]
     OutsideText,
+    /// A member is named by a place: a visitor could name it as another one.
+    #[error("a `{{{{...}}}}` stands in the name of a member")]
+    InName,
     /// It is no JSON.
     #[error("it is not valid JSON: {0}")]
     NotJson(String),
 }
 
 /// Stands in a place when the text is tried.
-const SAMPLE: &str = "x";
+const SAMPLE: char = '\u{e000}';
 
 impl JsonBody {
     /// Reads a text and tries it.
@@ -42,10 +48,9 @@ impl JsonBody {
                 return Err(JsonBodyError::OutsideText);
             }
         }
-        let tried = body.render(|_| SAMPLE.to_owned());
-        serde_json::from_str::<serde::de::IgnoredAny>(&tried)
-            .map_err(|error| JsonBodyError::NotJson(error.to_string()))?;
-        Ok(body)
+        let tried = body.render(|_| SAMPLE.to_string());
+        let tried = serde_json::from_str(&tried).map_err(|error| JsonBodyError::NotJson(error.to_string()))?;
+        if names_a_member(&tried) { Err(JsonBodyError::InName) } else { Ok(body) }
     }
 
     /// The names it uses, in order.
@@ -56,6 +61,15 @@ impl JsonBody {
     /// The text with every place filled.
     pub fn render(&self, value: impl Fn(&Name) -> String) -> String {
         self.0.render(|name| escaped(&value(name)))
+    }
+}
+
+/// Whether a place, tried as [`SAMPLE`], is part of a member's name.
+fn names_a_member(tried: &Value) -> bool {
+    match tried {
+        Value::Object(members) => members.iter().any(|(name, value)| name.contains(SAMPLE) || names_a_member(value)),
+        Value::Array(items) => items.iter().any(names_a_member),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
     }
 }
 
@@ -72,7 +86,7 @@ fn quotes(text: &str) -> usize {
 
 /// A text as it stands within the quotes of a JSON string.
 fn escaped(text: &str) -> String {
-    let quoted = serde_json::Value::from(text).to_string();
+    let quoted = Value::from(text).to_string();
     quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or_default().to_owned()
 }
 
@@ -80,7 +94,7 @@ fn escaped(text: &str) -> String {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     fn read(body: &str, value: &str) -> Value {
         let text = JsonBody::parse(body).unwrap().render(|_| value.to_owned());
@@ -90,12 +104,16 @@ mod tests {
     #[test]
     fn a_place_is_part_of_a_text_and_nothing_else() {
         assert_eq!(
-            read(r#"{"a": "say \"{{name}}\", {{ @receipt }}", "n": [1, {"{{x}}": null}]}"#, "Q\"\n"),
-            json!({"a": "say \"Q\"\n\", Q\"\n", "n": [1, {"Q\"\n": null}]})
+            read(r#"{"a": "say \"{{name}}\", {{ @receipt }}", "n": [1, {"x": null}]}"#, "Q\"\n"),
+            json!({"a": "say \"Q\"\n\", Q\"\n", "n": [1, {"x": null}]})
         );
         assert_eq!(read(r#""{{a}}{{b}}""#, "{{a}}"), json!("{{a}}{{a}}"));
         for bad in [r#"{"a": {{name}}}"#, r"{{name}}", r#"{"a": "x" {{b}} "y"}"#, r#"["{{a}}", {{b}}]"#] {
             assert_eq!(JsonBody::parse(bad), Err(JsonBodyError::OutsideText), "{bad}");
+        }
+        // `{"role": "guest", "{{x}}": ""}` would leave it to the visitor what `role` is.
+        for bad in [r#"{"a": "b", "{{x}}": "c"}"#, r#"["{{x}}", {"a": {"b{{x}}": 1}}]"#] {
+            assert_eq!(JsonBody::parse(bad), Err(JsonBodyError::InName), "{bad}");
         }
         for bad in ["", "{", r#"{"a": "{{b}}",}"#, r#""\{{a}}""#, r#""\u12{{a}}""#, r#"{"a": 'x'}"#, r#""{{a}}"#] {
             assert!(matches!(JsonBody::parse(bad), Err(JsonBodyError::NotJson(_))), "{bad}");

@@ -55,6 +55,7 @@ pub mod secret;
 pub mod shared_path;
 pub mod signature;
 pub mod signing;
+pub mod steady;
 pub mod submission;
 pub mod target;
 pub mod template;

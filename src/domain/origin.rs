@@ -60,6 +60,11 @@ impl Origin {
         let end = url.get(start..)?.find(['/', '?', '#']).map_or(url.len(), |i| start + i);
         Self::parse(url.get(..end)?)
     }
+
+    /// The host in lower case, an IPv6 address in brackets.
+    pub fn host(&self) -> &str {
+        &self.host
+    }
 }
 
 impl fmt::Display for Origin {

@@ -36,6 +36,9 @@ pub enum TemplateError {
     /// `{{` without `}}`.
     #[error("`{{{{` without `}}}}`")]
     Unclosed,
+    /// `{{}}`.
+    #[error("`{{{{}}}}` names nothing")]
+    NoName,
     /// An `@` name that does not exist.
     #[error("unknown name `{{{{{0}}}}}`; there are `@receipt`, `@form`, `@page`, `@received_at`")]
     UnknownName(String),
@@ -55,6 +58,7 @@ impl Template {
                 "@page" => Name::Page,
                 "@received_at" => Name::ReceivedAt,
                 unknown if unknown.starts_with('@') => return Err(TemplateError::UnknownName(unknown.to_owned())),
+                "" => return Err(TemplateError::NoName),
                 field => Name::Field(field.to_owned()),
             }));
             rest = after;
@@ -102,6 +106,7 @@ mod tests {
     #[test]
     fn a_broken_template_says_what_is_wrong() {
         assert_eq!(Template::parse("a {{b"), Err(TemplateError::Unclosed));
+        assert_eq!(Template::parse("a {{ }}"), Err(TemplateError::NoName));
         assert_eq!(
             Template::parse("{{@date}}").unwrap_err().to_string(),
             "unknown name `{{@date}}`; there are `@receipt`, `@form`, `@page`, `@received_at`"

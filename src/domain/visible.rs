@@ -14,6 +14,20 @@ pub fn escape_text(text: &str) -> String {
     escape(text, |c| c == '\n')
 }
 
+/// The same JSON value with every character that a terminal would obey or hide written as `\uXXXX`. Such characters
+/// stand only inside strings, where the two spellings mean the same.
+pub fn escape_json(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    for c in json.chars() {
+        if is_hidden(c) {
+            out.extend(c.encode_utf16(&mut [0; 2]).iter().map(|unit| format!("\\u{unit:04x}")));
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}
+
 /// Escapes every hidden character but those that may stay.
 fn escape(text: &str, stays: impl Fn(char) -> bool) -> String {
     let mut out = String::with_capacity(text.len());
@@ -31,7 +45,7 @@ fn escape(text: &str, stays: impl Fn(char) -> bool) -> String {
 
 /// Characters that act on the text around them and show nothing: C0 and C1 controls, bidi controls, zero-width
 /// characters, separators of lines, annotations and tags.
-fn is_hidden(c: char) -> bool {
+pub fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(c,
             '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
@@ -54,6 +68,14 @@ mod tests {
     #[test]
     fn a_value_keeps_its_lines() {
         assert_eq!(escape_text("a\nb\rc\u{1b}"), "a\nb\\rc\\u{1b}");
+    }
+
+    #[test]
+    fn json_keeps_its_value_and_shows_what_acts() {
+        let value = serde_json::json!({"a": "\u{9b}2J \u{7f} \u{202e} \u{e0041} ж \\ \n"});
+        let text = escape_json(&value.to_string());
+        assert_eq!(text, "{\"a\":\"\\u009b2J \\u007f \\u202e \\udb40\\udc41 ж \\\\ \\n\"}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap(), value);
     }
 
     proptest! {

@@ -6,6 +6,7 @@ use std::sync::mpsc::channel;
 
 use crate::domain::fingerprint::{ClientHash, ContentHash, KeyHash};
 use crate::domain::ids::{DestinationId, FormId, ReceiptId, SiteId};
+use crate::domain::steady::Erasing;
 use crate::domain::submission::{Contents, KeptField, Role, Value};
 use crate::domain::target::{EmailTarget, Target};
 use crate::domain::time::{Span, Timestamp};
@@ -56,6 +57,7 @@ impl Scale {
             part_age: Span::from_hours(2),
             orphan_age: Span::from_hours(2),
             quarantine_age: Span::from_days(7),
+            erasing: Erasing::Goes,
         };
         let limiter = Throttle::new(self.0.directory().root().join("limiter"), 8192);
         let swept = self.0.sweep(rules, &limiter, now).map_err(said)?;

@@ -12,6 +12,7 @@ pub fn all(observed: &Observed, thresholds: &Thresholds) -> Vec<Reason> {
         pending(observed, thresholds),
         tmp(observed, thresholds.tmp),
         sweep(observed, thresholds),
+        clock(observed),
         files(observed),
         mail(observed),
         sites_gone(observed),
@@ -135,6 +136,15 @@ fn sweep(observed: &Observed, thresholds: &Thresholds) -> Option<Reason> {
     (level > Level::Ok).then(|| reason(level, text))
 }
 
+/// A clock that is not believed.
+fn clock(observed: &Observed) -> Option<Reason> {
+    let until = observed.facts.erasing_waits_until?;
+    let text = format!(
+        "the clock jumped ahead by more than a day: nothing is erased by its date before {until}; if the time is wrong, set it right before then"
+    );
+    matches!(observed.daemon, Daemon::Running { .. }).then(|| reason(Level::Warning, text))
+}
+
 /// Files that are not what runs. A stopped daemon reads them when it starts: only mistakes matter then.
 fn files(observed: &Observed) -> Option<Reason> {
     match (observed.files(), observed.daemon) {
@@ -182,7 +192,7 @@ mod tests {
             facts: DaemonFacts {
                 config_hash: Some("h".into()),
                 last_sweep_at: Some(now.minus(Span::from_minutes(1))),
-                limiter_failures: 0,
+                ..DaemonFacts::default()
             },
             daemon: Daemon::Running { pid: 7 },
             declared: Some(Declared {
@@ -212,7 +222,8 @@ mod tests {
     fn each_trouble_has_its_level() {
         type Case<'a> = (&'a str, Level, &'a dyn Fn(&mut Observed));
         let ago = |o: &Observed, span| Some(o.now.minus(span));
-        let cases: [Case<'_>; 20] = [
+        let cases: [Case<'_>; 21] = [
+            ("clock jumped", Level::Warning, &|o| o.facts.erasing_waits_until = Some(o.now)),
             ("stopped", Level::Critical, &|o| o.daemon = Daemon::Stopped),
             ("one failed", Level::Critical, &|o| o.numbers.failed_deliveries = 1),
             ("a site's file gone", Level::Warning, &|o| o.numbers.sites_gone = vec![("old".into(), 2)]),

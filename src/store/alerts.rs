@@ -11,7 +11,7 @@
 
 use rusqlite::{Connection, params};
 
-use super::{Store, StoreError, facts, rows};
+use super::{Store, StoreError, apart, facts, rows};
 use crate::domain::delivery::{Channel, Reason};
 use crate::domain::ids::DeliveryId;
 use crate::domain::time::Timestamp;
@@ -211,7 +211,7 @@ fn gather(db: &Connection) -> Result<Failures, StoreError> {
             reason: Reason::parse(&reason).ok_or_else(|| StoreError::Unknown(format!("reason `{reason}`")))?,
             attempts: row.get(7)?,
             failed_at: at.map(Timestamp::from_millis),
-            note: row.get(8)?,
+            note: row.get::<_, Option<String>>(8)?.map(apart::brought_back),
         };
         failures.push(failure, Mark { id, ended: row.get(9)?, at: at.unwrap_or_default() });
     }

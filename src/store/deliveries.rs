@@ -8,7 +8,7 @@
 use rusqlite::{Connection, params};
 
 use super::rows::StateColumns;
-use super::{Claim, Store, StoreError, directory, rows};
+use super::{Claim, Store, StoreError, apart, directory, rows};
 use crate::domain::delivery::{self, Event, State, Verdict};
 use crate::domain::ids::DeliveryId;
 use crate::domain::time::Timestamp;
@@ -124,7 +124,7 @@ fn settle(
             columns.reason,
             columns.due_at,
             columns.held,
-            note
+            note.map(|note| apart::set_apart(note, 0))
         ])?;
     db.prepare_cached(
         "INSERT INTO attempts (receipt, n, at, milliseconds, outcome, note) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",

@@ -14,6 +14,7 @@
 //! mail/<delivery>.eml                      file transport
 //! mail/alert.eml                           file transport: the newest alert, which holds no values
 //! formd-before-v<n>.db                     the database as it was before a migration
+//! restore.part                             a restore that has not ended: nobody opens the directory
 //! ```
 
 use std::fs::File;

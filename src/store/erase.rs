@@ -28,7 +28,7 @@ use crate::domain::time::Timestamp;
 /// Receipts of one transaction: few, so that a submission that comes meanwhile waits some 20 ms and not 100.
 pub(super) const BATCH: usize = 50;
 /// Tries to truncate the log on the operator's word, 50 ms apart: a short reader must not make it *pending*.
-const TRIES: u32 = 10;
+pub(super) const TRIES: u32 = 10;
 
 /// What an erasure came to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -49,9 +49,12 @@ impl Store {
     /// retried. Blocking.
     pub fn erase(&self, ids: &[ReceiptId], now: Timestamp) -> Result<Erased, StoreError> {
         let mut erased = Erased::default();
+        // With the first batch, so that an error after it leaves nothing that no sweep knows of.
+        let mut copies = self.copies(|_| Old::Enough)?;
         for ids in ids.chunks(BATCH) {
-            let ids = ids.to_vec();
+            let (ids, copies) = (ids.to_vec(), std::mem::take(&mut copies));
             let batch = self.write(move |db, _| {
+                list_removals(db, &copies)?;
                 ids.into_iter().map(|id| erase(db, id, now)).collect::<Result<Vec<_>, StoreError>>()
             })?;
             for ended in batch.into_iter().flatten() {
@@ -59,8 +62,7 @@ impl Store {
                 erased.sending.extend(ended.sending);
             }
         }
-        let copies = self.remove_copies(|_| Old::Enough)?;
-        erased.files_left = self.clear_removals()?.left + copies.left;
+        erased.files_left = self.clear_removals()?.left;
         erased.wal_truncated = self.truncate(TRIES)? == Truncated::Yes;
         Ok(erased)
     }
@@ -81,7 +83,7 @@ impl Store {
     }
 
     /// Unlinks the files on the removal list, syncs their folders, and takes them off the list. A file that cannot
-    /// be removed stays on it.
+    /// be removed, or whose folder cannot be synced, stays on it.
     pub(super) fn clear_removals(&self) -> Result<Removals, StoreError> {
         let mut paths: Vec<String> = self.read(|db| {
             let mut list = db.prepare_cached("SELECT path FROM removals ORDER BY path")?;
@@ -92,9 +94,9 @@ impl Store {
         let root = self.directory().root();
         let mut folders = BTreeSet::new();
         paths.retain(|path| remove_listed(root, path, &mut folders));
-        for folder in folders {
-            sync_if_there(&root.join(folder))?;
-        }
+        // What is unlinked in a folder that could not be synced may come back with the next loss of power.
+        let unsynced: BTreeSet<_> = folders.into_iter().filter(|folder| !is_synced(&root.join(folder))).collect();
+        paths.retain(|path| Path::new(path).parent().is_none_or(|folder| !unsynced.contains(folder)));
         let removed = paths.len();
         for batch in paths.chunks(BATCH) {
             let batch = batch.to_vec();
@@ -108,26 +110,22 @@ impl Store {
         Ok(Removals { removed: count(removed), left: count(listed - removed) })
     }
 
-    /// Removes the copies that were kept before a migration and are old enough: they hold values.
-    pub(super) fn remove_copies(&self, old: impl Fn(Timestamp) -> Old) -> Result<Removals, StoreError> {
-        let root = self.directory().root();
-        let mut done = Removals::default();
-        for (path, modified) in schema::copies(root)? {
-            if old(modified) == Old::TooYoung {
-                continue;
-            }
-            match disk::unlink(&path) {
-                Ok(_) => done.removed += 1,
-                Err(error) => {
-                    tracing::warn!(%error, "a copy of the database could not be removed");
-                    done.left += 1;
-                }
-            }
+    /// Puts the copies that were kept before a migration and are old enough on the removal list: they hold values.
+    /// Returns how many.
+    pub(super) fn give_up_copies(&self, old: impl Fn(Timestamp) -> Old) -> Result<u64, StoreError> {
+        let copies = self.copies(old)?;
+        let count = u64::try_from(copies.len()).unwrap_or(u64::MAX);
+        if count > 0 {
+            self.write(move |db, _| list_removals(db, &copies))?;
         }
-        if done.removed > 0 {
-            disk::sync_folder(root)?;
-        }
-        Ok(done)
+        Ok(count)
+    }
+
+    /// The names of those copies.
+    pub(super) fn copies(&self, old: impl Fn(Timestamp) -> Old) -> Result<Vec<String>, StoreError> {
+        let copies = schema::copies(self.directory().root())?.into_iter();
+        let old = copies.filter(|(_, modified)| old(*modified) == Old::Enough);
+        Ok(old.filter_map(|(path, _)| path.file_name()?.to_str().map(str::to_owned)).collect())
     }
 
     /// Truncates the log; a reader that pins it is given `tries` chances to end.
@@ -160,6 +158,13 @@ pub(super) struct Removals {
     pub(super) left: u64,
 }
 
+/// Puts files on the removal list.
+fn list_removals(db: &Connection, paths: &[String]) -> Result<(), StoreError> {
+    let mut insert = db.prepare_cached("INSERT OR IGNORE INTO removals (path) VALUES (?1)")?;
+    paths.iter().try_for_each(|path| insert.execute([path]).map(|_| ()))?;
+    Ok(())
+}
+
 /// Whether a file of the removal list is gone now; its folder has to be synced then. Whatever the database says, nothing
 /// outside the data directory is touched.
 fn remove_listed(root: &Path, path: &str, folders: &mut BTreeSet<std::path::PathBuf>) -> bool {
@@ -180,17 +185,21 @@ fn remove_listed(root: &Path, path: &str, folders: &mut BTreeSet<std::path::Path
     }
 }
 
-/// Syncs a folder; one that is gone has no entries to be synced.
-fn sync_if_there(folder: &Path) -> Result<(), StoreError> {
+/// Syncs a folder and says whether that succeeded; one that is gone has no entries to be synced.
+fn is_synced(folder: &Path) -> bool {
     match disk::sync_folder(folder) {
-        Err(StoreError::File { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => Ok(()),
-        other => other,
+        Ok(()) => true,
+        Err(StoreError::File { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => true,
+        Err(error) => {
+            tracing::warn!(%error, "a folder with erased files could not be synced; the next sweep will try again");
+            false
+        }
     }
 }
 
 /// What a receipt's erasure came to.
 #[derive(Debug)]
-struct Ended {
+pub(super) struct Ended {
     /// Who ended the values.
     why: Erasure,
     /// Sends under way.
@@ -207,7 +216,7 @@ pub(super) const EXPIRED_SQL: &str = "
 
 /// Erases one receipt; `None` when there is none or it was erased before. One whose time is over has expired,
 /// whoever comes first to erase it.
-fn erase(db: &Connection, id: ReceiptId, now: Timestamp) -> Result<Option<Ended>, StoreError> {
+pub(super) fn erase(db: &Connection, id: ReceiptId, now: Timestamp) -> Result<Option<Ended>, StoreError> {
     let erase_at: Option<i64> = db
         .prepare_cached("SELECT erase_at FROM receipts WHERE id = ?1 AND erased_at IS NULL")?
         .query_row([id.as_row()], |row| row.get(0))

@@ -147,6 +147,15 @@ impl Store {
     }
 }
 
+/// Lets everything that waits and is not being sent meet one fate, in the caller's transaction.
+pub(super) fn move_all(db: &Connection, fate: Fate, now: Timestamp) -> Result<(), StoreError> {
+    let mut after = Some((-1, 0));
+    while let Some(behind) = after {
+        (_, after) = pass(db, behind, |_| fate, now)?;
+    }
+    Ok(())
+}
+
 /// One transaction of a pass, and the last delivery that it looked at; `None`: it was the last one.
 fn pass(
     db: &Connection,

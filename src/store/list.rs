@@ -15,7 +15,7 @@
 
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
-use super::{DeliveryRow, ListFilter, ReceiptRow, Store, StoreError, receipts, rows};
+use super::{DeliveryRow, ListFilter, ReceiptRow, Store, StoreError, apart, receipts, rows};
 use crate::domain::delivery::{Reason, State, Waiting};
 use crate::domain::ids::{FormId, ReceiptId, SiteId};
 use crate::domain::receipt::ReceiptState;
@@ -290,7 +290,7 @@ fn deliveries(
             reason,
             held,
             sending: row.get(8)? && next_attempt_at.is_some_and(|until| until > now),
-            note: row.get::<_, Option<String>>(9)?.filter(|_| kept),
+            note: row.get::<_, Option<String>>(9)?.filter(|_| kept).map(apart::brought_back),
             acked: row.get(10)?,
         });
     }

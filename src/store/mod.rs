@@ -20,6 +20,8 @@
 //! | claim | a claim with a deadline | taken over after 5 minutes |
 //! | message accepted by the peer, before settle | the delivery is due again | sent again: same receipt, same `Message-ID`, same `webhook-id` |
 //! | erase, before the files are unlinked | the row erased, the file on the removal list | the sweep |
+//! | any part of a backup | `<time>.part` in the folder of backups | the next backup |
+//! | any part of a restore | `restore.part`, which nobody opens | the next restore |
 //! | mail file written, after its values were erased | a mail without values | settle; else the sweep |
 //!
 //! # What fails how
@@ -45,7 +47,9 @@
 //! behind the caller's back.
 
 mod alerts;
+mod apart;
 mod aside;
+mod backup;
 mod claim;
 mod confirmations;
 mod deliveries;
@@ -56,6 +60,7 @@ mod facts;
 mod files;
 mod import;
 mod job;
+mod kept;
 mod lifecycle;
 mod limiter_file;
 mod list;
@@ -66,12 +71,15 @@ mod receipts;
 mod record;
 mod release;
 mod resend;
+mod restore;
 mod rows;
 mod schema;
 mod startup;
 mod strays;
 mod sweep;
 mod throttle;
+mod vacuum;
+mod verify;
 mod wake;
 mod writer;
 
@@ -79,6 +87,7 @@ mod writer;
 mod tests;
 
 pub use alerts::{AlertTimes, Begun, Failure, Failures, Tally};
+pub use backup::{BackedUp, BackupError, BackupOrder, KeyCopy, Progress};
 pub use claim::{Claim, Claimed, Due, Served, Turn};
 pub use confirmations::NewConfirmation;
 pub use deliveries::{NewAttempt, Settled};
@@ -87,6 +96,7 @@ pub use erase::Erased;
 pub use facts::DaemonFacts;
 pub use files::{PartFile, SealError, SealedFile};
 pub use import::NewImport;
+pub use kept::{Kept, Selection};
 pub use lifecycle::{Fate, Moved, Queue, Waiters};
 pub use numbers::Numbers;
 pub use outstanding::{Acknowledged, Outstanding, Which};
@@ -94,9 +104,12 @@ pub use receipts::{AttachmentRow, AttemptRow, DeliveryRow, KnownKey, ListFilter,
 pub use record::{NewAttachment, NewDelivery, NewReceipt};
 pub use release::Released;
 pub use resend::ResendError;
+pub use restore::{KeySource, Restored, restore};
 pub use schema::DAMAGED_HINT;
 pub use sweep::{SweepReport, SweepRules};
 pub use throttle::{Charge, Throttle};
+pub use vacuum::{Room, Vacuum};
+pub use verify::{Fault, Verified, verify_backup};
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -241,6 +254,7 @@ impl Store {
     /// Opens for formctl.
     fn look(path: &Path) -> Result<Self, OpenError> {
         startup::close_umask();
+        startup::refuse_unfinished(path)?;
         // A folder that we may not look into is another trouble than one without a database.
         if !path.join("formd.db").try_exists().map_err(disk::failed("open", path))? {
             return Err(OpenError::Missing(path.to_owned()));

@@ -5,7 +5,7 @@
 
 use rusqlite::{Connection, OptionalExtension as _};
 
-use super::{Store, StoreError, list, rows};
+use super::{Store, StoreError, apart, list, rows};
 use crate::domain::delivery::{Channel, Hold, Reason};
 use crate::domain::digest::Sha256Sum;
 use crate::domain::fingerprint::{ContentHash, KeyHash};
@@ -221,7 +221,7 @@ pub(super) fn attachments(
         Ok(AttachmentRow {
             id: AttachmentId { receipt: id, position: row.get(0)? },
             field: row.get(1)?,
-            name: row.get(2)?,
+            name: apart::brought_back(row.get(2)?),
             mime: row.get(3)?,
             size: rows::count(row.get(4)?),
             sha256: Sha256Sum::from_bytes(row.get(5)?),

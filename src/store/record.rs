@@ -10,7 +10,7 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::confirmations::{self, Grant, NewConfirmation};
 use super::job::Group;
-use super::{SealedFile, Store, StoreError, rows};
+use super::{SealedFile, Store, StoreError, apart, rows};
 use crate::domain::delivery::Channel;
 use crate::domain::digest::Sha256Sum;
 use crate::domain::filekind::FileKind;
@@ -117,7 +117,8 @@ impl Texts {
         let confirmation = new.confirmation.as_ref().map(|new| Target::Confirmation(new.target.clone()));
         let targets = new.deliveries.iter().map(|delivery| &delivery.target);
         let targets: Vec<&Target> = targets.chain(&confirmation).collect();
-        Ok(Self { fields: rows::contents_text(&new.contents)?, targets: rows::targets_text(&targets)? })
+        let targets = rows::targets_text(&targets)?;
+        Ok(Self { fields: apart::set_apart(&rows::contents_text(&new.contents)?, targets.len()), targets })
     }
 }
 
@@ -244,11 +245,12 @@ fn insert_attachments(db: &Connection, id: ReceiptId, files: &[NewAttachment]) -
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
     )?;
     for file in files {
+        let behind = file.kind.mime().len() + file.sha256.as_bytes().len() + file.sealed.path().len();
         insert.execute(params![
             id.as_row(),
             file.position,
             file.field,
-            file.name,
+            apart::set_apart(&file.name, behind),
             file.kind.mime(),
             i64::try_from(file.size).unwrap_or(i64::MAX),
             file.sha256.as_bytes(),

@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
+use super::apart;
 use super::disk::{self, failed};
 use super::{OpenError, StoreError};
 
@@ -55,7 +56,8 @@ const POLLS: i32 = 10_000;
 
 /// What every connection promises; each is set and read back.
 const PRAGMAS: &[(&str, i64)] = &[
-    ("synchronous", 2), // FULL: a COMMIT survives power loss
+    ("page_size", apart::PAGE), // what is set apart for erasing is counted in such pages
+    ("synchronous", 2),         // FULL: a COMMIT survives power loss
     ("foreign_keys", 1),
     ("secure_delete", 1), // ON, not FAST: FAST leaves overflow pages
     ("temp_store", 2),    // MEMORY: no value in a temporary file
@@ -163,15 +165,18 @@ pub(super) fn migrate(connection: &mut Connection, path: &Path, schema: &Schema)
             hint: "name another `data_dir`, or move that file away".to_owned(),
         });
     }
-    let transaction =
-        connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).map_err(StoreError::from)?;
+    Ok(advance(connection, found, schema)?)
+}
+
+/// Runs the steps that a database of version `found` lacks, all in one transaction.
+pub(super) fn advance(connection: &mut Connection, found: usize, schema: &Schema) -> Result<(), StoreError> {
+    let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
     for step in schema.missing(found) {
-        transaction.execute_batch(step).map_err(StoreError::from)?;
+        transaction.execute_batch(step)?;
     }
     let version = i64::try_from(schema.version()).unwrap_or(i64::MAX);
-    transaction.pragma_update(None, "user_version", version).map_err(StoreError::from)?;
-    transaction.commit().map_err(StoreError::from)?;
-    Ok(())
+    transaction.pragma_update(None, "user_version", version)?;
+    Ok(transaction.commit()?)
 }
 
 /// What to do about a damaged database.

@@ -13,7 +13,7 @@ use std::time::Duration;
 use rustix::fs::{Mode, OFlags};
 
 use super::disk::{self, Renamed, failed};
-use super::{DataDirectory, OpenError, StoreError};
+use super::{DataDirectory, OpenError, StoreError, restore};
 use crate::domain::digest::InstanceKey;
 
 /// How long the daemon waits for the lock, in tries of 10 ms: `formctl` holds it for an instant when it asks
@@ -31,6 +31,7 @@ pub(super) fn close_umask() {
 /// Finds or makes the data directory with its folders, each ours and writable by nobody else.
 pub(super) fn prepare(path: &Path) -> Result<DataDirectory, OpenError> {
     disk::make_folder(path).map_err(|error| unmendable(error, path))?;
+    refuse_unfinished(path)?;
     let directory = check(path)?;
     for folder in [directory.tmp(), directory.attachments(), directory.quarantine(), directory.mails()] {
         disk::make_folder(&folder).map_err(|error| unmendable(error, path))?;
@@ -38,6 +39,15 @@ pub(super) fn prepare(path: &Path) -> Result<DataDirectory, OpenError> {
     }
     disk::sync_folder(directory.root())?;
     Ok(directory)
+}
+
+/// A directory in which a restore was interrupted holds a part of what it should.
+pub(super) fn refuse_unfinished(path: &Path) -> Result<(), OpenError> {
+    if restore::is_unfinished(path) {
+        let hint = "run the same `formctl restore` again: it clears what is left and begins anew".to_owned();
+        return Err(refuse(path, "holds a restore that has not ended", hint));
+    }
+    Ok(())
 }
 
 /// Finds an existing data directory, ours and writable by nobody else.
@@ -51,7 +61,7 @@ pub(super) fn check(path: &Path) -> Result<DataDirectory, OpenError> {
 }
 
 /// A folder that somebody else owns or may write to is no place for visitors' files.
-fn check_folder(path: &Path) -> Result<(), OpenError> {
+pub(super) fn check_folder(path: &Path) -> Result<(), OpenError> {
     let facts = std::fs::symlink_metadata(path).map_err(failed("open", path))?;
     if !facts.is_dir() {
         return Err(refuse(path, "is not a folder", "move it away, or name another `data_dir`".to_owned()));

@@ -19,89 +19,108 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 
 use super::disk::{self, Entry, EntryKind, Renamed, Unlinked, failed};
-use super::{DataDirectory, StoreError, SweepRules, facts};
+use super::sweep::Round;
+use super::{DataDirectory, StoreError, facts};
 use crate::domain::ids::{DeliveryId, ReceiptId};
 use crate::domain::time::{Span, Timestamp};
 
-/// What a sweep would touch.
-#[derive(Debug, Default)]
-pub(super) struct Strays {
-    /// `.part` files that no running request holds.
-    pub(super) parts: Vec<PathBuf>,
-    /// Files without a row.
-    pub(super) orphans: Vec<PathBuf>,
-    /// Files that were long enough in quarantine.
-    pub(super) quarantined: Vec<PathBuf>,
-    /// Mails whose values are gone.
-    pub(super) mails: Vec<PathBuf>,
-    /// Empty folders of past days.
-    pub(super) folders: Vec<PathBuf>,
+/// `.part` files that no running request holds.
+pub(super) fn parts(round: &Round<'_>) -> Result<Vec<PathBuf>, StoreError> {
+    let old = older(round, round.rules.part_age);
+    files(&round.store.directory().tmp(), |entry| is_part(entry) && old(entry) && is_free(&entry.path))
 }
 
-/// How many strays were dealt with.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Swept {
-    /// `.part` files removed.
-    pub(super) parts: u64,
-    /// Files moved to quarantine.
-    pub(super) orphans: u64,
-    /// Files removed from quarantine.
-    pub(super) quarantined: u64,
-    /// Mails removed.
-    pub(super) mails: u64,
+/// Removes them.
+pub(super) fn remove_old_parts(round: &Round<'_>) -> Result<u64, StoreError> {
+    Ok(count(&parts(round)?, remove_part))
 }
 
-impl Strays {
-    /// Looks through the data directory; `db` is asked after the folders were read, so that a file that is listed and
-    /// has its row by then is no stray.
-    pub(super) fn find(
-        directory: &DataDirectory,
-        db: &Connection,
-        rules: SweepRules,
-        now: Timestamp,
-    ) -> Result<Self, StoreError> {
-        let older = |age: Span| move |entry: &Entry| entry.kind == EntryKind::File && entry.modified <= now.minus(age);
-        let parts =
-            files(&directory.tmp(), |entry| is_part(entry) && older(rules.part_age)(entry) && is_free(&entry.path))?;
-        let quarantined = files(&directory.quarantine(), older(rules.quarantine_age))?;
-        let last = facts::read(db, "last_sweep_at")?.as_deref().and_then(Timestamp::parse);
-        let turn = Turn { last: last.filter(|last| *last <= now), age: rules.orphan_age, now };
-        let (orphans, folders) =
-            orphans(directory, db, |day, folder| turn.has_come(day, folder), |entry| older(rules.orphan_age)(entry))?;
-        let yesterday = now.minus(Span::from_days(1)).day();
-        let folders = folders.into_iter().filter(|folder| folder.name < yesterday).map(|folder| folder.path).collect();
-        Ok(Self { parts, orphans, quarantined, mails: stray_mails(directory, db)?, folders })
-    }
+/// Files without a row. The database is asked after the folders were read, so that a file that is listed and has its row
+/// by then is no stray.
+pub(super) fn orphans(round: &Round<'_>) -> Result<Vec<PathBuf>, StoreError> {
+    let old = older(round, round.rules.orphan_age);
+    round.store.read(|db| {
+        let folders = Turn::of(round, db)?.folders(round.store.directory())?;
+        without_row(&folders, db, old)
+    })
+}
 
-    /// Deals with them. What fails for one file is logged and left to the next sweep.
-    pub(super) fn remove(&self, directory: &DataDirectory, now: Timestamp) -> Swept {
-        let swept = Swept {
-            parts: count(&self.parts, remove_part),
-            orphans: count(&self.orphans, |path| quarantine(directory, path, now)),
-            quarantined: count(&self.quarantined, disk::unlink),
-            mails: count(&self.mails, disk::unlink),
-        };
-        for folder in &self.folders {
-            // One that a late submission has filled meanwhile is not empty, and stays.
-            if let Err(error) = std::fs::remove_dir(folder) {
-                tracing::debug!(kind = ?error.kind(), "a day's folder stays");
-            }
+/// Moves them to quarantine.
+pub(super) fn quarantine_orphans(round: &Round<'_>) -> Result<u64, StoreError> {
+    let directory = round.store.directory();
+    let moved = count(&orphans(round)?, |path| quarantine(directory, path, round.now));
+    sync_touched(&directory.quarantine(), moved)
+}
+
+/// Files that were long enough in quarantine.
+pub(super) fn quarantined(round: &Round<'_>) -> Result<Vec<PathBuf>, StoreError> {
+    files(&round.store.directory().quarantine(), older(round, round.rules.quarantine_age))
+}
+
+/// Removes them.
+pub(super) fn remove_quarantined(round: &Round<'_>) -> Result<u64, StoreError> {
+    let removed = count(&quarantined(round)?, disk::unlink);
+    sync_touched(&round.store.directory().quarantine(), removed)
+}
+
+/// Mails of the file transport whose values are gone: written by a send that an erasure could not recall.
+pub(super) fn mails(round: &Round<'_>) -> Result<Vec<PathBuf>, StoreError> {
+    round.store.read(|db| stray_mails(round.store.directory(), db))
+}
+
+/// Removes them.
+pub(super) fn remove_mails(round: &Round<'_>) -> Result<u64, StoreError> {
+    let removed = count(&mails(round)?, disk::unlink);
+    sync_touched(&round.store.directory().mails(), removed)
+}
+
+/// Empty folders of days before yesterday.
+pub(super) fn empty_folders(round: &Round<'_>) -> Result<Vec<PathBuf>, StoreError> {
+    let yesterday = round.now.minus(Span::from_days(1)).day();
+    let folders = round.store.read(|db| Turn::of(round, db)?.folders(round.store.directory()))?;
+    let mut empty = Vec::new();
+    for (_, folder) in folders {
+        if folder.name < yesterday && disk::entries(&folder.path)?.is_empty() {
+            empty.push(folder.path);
         }
-        let touched = [
-            (swept.orphans + swept.quarantined, directory.quarantine()),
-            (u64::from(!self.folders.is_empty()), directory.attachments()),
-            (swept.mails, directory.mails()),
-        ];
-        for (_, folder) in touched.iter().filter(|(number, _)| *number > 0) {
-            if let Err(error) = disk::sync_folder(folder) {
-                tracing::warn!(%error, "a swept folder could not be synced");
-            }
-        }
-        swept
     }
+    Ok(empty)
 }
 
-/// Does one thing to each path and counts where it was done.
+/// Removes them. One that a late submission has filled meanwhile is not empty, and stays.
+pub(super) fn remove_folders(round: &Round<'_>) -> Result<u64, StoreError> {
+    let folders = empty_folders(round)?;
+    let removed = folders.iter().filter(|folder| match std::fs::remove_dir(folder) {
+        Ok(()) => true,
+        Err(error) => {
+            tracing::debug!(kind = ?error.kind(), "a day's folder stays");
+            false
+        }
+    });
+    let removed = u64::try_from(removed.count()).unwrap_or(u64::MAX);
+    sync_touched(&round.store.directory().attachments(), removed)
+}
+
+/// How many there are.
+pub(super) fn count_of<T>(strays: &[T]) -> u64 {
+    u64::try_from(strays.len()).unwrap_or(u64::MAX)
+}
+
+/// Whether a file is older than `age`.
+fn older(round: &Round<'_>, age: Span) -> impl Fn(&Entry) -> bool {
+    let since = round.now.minus(age);
+    move |entry| entry.kind == EntryKind::File && entry.modified <= since
+}
+
+/// Syncs a folder in which `touched` entries changed, and hands the number on.
+fn sync_touched(folder: &Path, touched: u64) -> Result<u64, StoreError> {
+    if touched > 0 {
+        disk::sync_folder(folder)?;
+    }
+    Ok(touched)
+}
+
+/// Does one thing to each path and counts where it was done. What fails for one is logged and left to the next sweep.
 fn count(paths: &[PathBuf], act: impl Fn(&Path) -> Result<Unlinked, StoreError>) -> u64 {
     let done = paths.iter().filter(|path| match act(path) {
         Ok(Unlinked::Removed) => true,
@@ -136,12 +155,10 @@ const NEWEST: usize = 2;
 /// can own one. What a crash left stands in the folder of the last day on which files came, or, around midnight, in the
 /// one before; older ones are the sweep's, so that a start does not cost what is kept.
 pub(super) fn quarantine_all(directory: &DataDirectory, db: &Connection, now: Timestamp) -> Result<(), StoreError> {
-    let days = disk::entries(&directory.attachments())?.into_iter().map(|folder| folder.name);
-    let mut days: Vec<String> = days.filter(|name| day_of(name).is_some()).collect();
-    days.sort();
-    let newest = days.split_off(days.len().saturating_sub(NEWEST));
-    let (orphans, _) =
-        orphans(directory, db, |_, folder| newest.contains(&folder.name), |entry| entry.kind == EntryKind::File)?;
+    let mut folders = days(directory)?;
+    folders.sort_by_key(|(day, _)| *day);
+    let newest = folders.split_off(folders.len().saturating_sub(NEWEST));
+    let orphans = without_row(&newest, db, |entry| entry.kind == EntryKind::File)?;
     for path in &orphans {
         quarantine(directory, path, now)?;
     }
@@ -181,6 +198,20 @@ fn remove_part(path: &Path) -> Result<Unlinked, StoreError> {
     }
 }
 
+/// The files below `attachments/` that no row names and no removal waits for, however young.
+pub(super) fn nameless(directory: &DataDirectory, db: &Connection) -> Result<Vec<PathBuf>, StoreError> {
+    without_row(&days(directory)?, db, |entry| entry.kind == EntryKind::File)
+}
+
+/// A day's folder of `attachments/`.
+type Day = (Timestamp, Entry);
+
+/// All of them.
+fn days(directory: &DataDirectory) -> Result<Vec<Day>, StoreError> {
+    let folders = disk::entries(&directory.attachments())?.into_iter().filter(|entry| entry.kind == EntryKind::Folder);
+    Ok(folders.filter_map(|folder| day_of(&folder.name).map(|day| (day, folder))).collect())
+}
+
 /// When a day's folder is looked through.
 struct Turn {
     /// The last sweep.
@@ -192,6 +223,17 @@ struct Turn {
 }
 
 impl Turn {
+    /// The turn of a round.
+    fn of(round: &Round<'_>, db: &Connection) -> Result<Self, StoreError> {
+        let last = facts::read(db, "last_sweep_at")?.as_deref().and_then(Timestamp::parse);
+        Ok(Self { last: last.filter(|last| *last <= round.now), age: round.rules.orphan_age, now: round.now })
+    }
+
+    /// The folders whose turn it is.
+    fn folders(&self, directory: &DataDirectory) -> Result<Vec<Day>, StoreError> {
+        Ok(days(directory)?.into_iter().filter(|(day, folder)| self.has_come(*day, folder)).collect())
+    }
+
     /// Whether an entry came or went since the last sweep could judge all files, or the folder's minute of the day has
     /// come: each day has its own of 1,440, so no round has many of them.
     fn has_come(&self, day: Timestamp, folder: &Entry) -> bool {
@@ -205,38 +247,21 @@ impl Turn {
     }
 }
 
-/// The files that no row names and no removal waits for, below those days' folders of `attachments/` that are to be
-/// looked through, and those of the folders that are empty.
-fn orphans(
-    directory: &DataDirectory,
-    db: &Connection,
-    look: impl Fn(Timestamp, &Entry) -> bool,
-    old: impl Fn(&Entry) -> bool,
-) -> Result<(Vec<PathBuf>, Vec<Entry>), StoreError> {
-    let (mut orphans, mut empty) = (Vec::new(), Vec::new());
-    for folder in disk::entries(&directory.attachments())? {
-        let (EntryKind::Folder, Some(day)) = (folder.kind, day_of(&folder.name)) else { continue };
-        if !look(day, &folder) {
-            continue;
-        }
-        let entries = disk::entries(&folder.path)?;
-        if entries.is_empty() {
-            empty.push(folder);
-            continue;
-        }
-        let old: Vec<Entry> = entries.into_iter().filter(&old).collect();
+/// The files in some days' folders that no row names and no removal waits for.
+fn without_row(folders: &[Day], db: &Connection, old: impl Fn(&Entry) -> bool) -> Result<Vec<PathBuf>, StoreError> {
+    let mut orphans = Vec::new();
+    for (day, folder) in folders {
+        let old = files(&folder.path, &old)?;
         if old.is_empty() {
             continue;
         }
-        let named = named_on(db, day)?;
-        for entry in old {
-            let path = format!("{}/{}", folder.name, entry.name);
-            if !named.contains(&path) && !waits_for_removal(db, &path)? {
-                orphans.push(entry.path);
-            }
-        }
+        let named = named_on(db, *day)?;
+        let is_named = |path: &PathBuf| {
+            path.file_name().is_some_and(|name| named.contains(&format!("{}/{}", folder.name, name.to_string_lossy())))
+        };
+        orphans.extend(old.into_iter().filter(|path| !is_named(path)));
     }
-    Ok((orphans, empty))
+    Ok(orphans)
 }
 
 /// The first moment of the day that a folder is named after.
@@ -244,18 +269,16 @@ fn day_of(name: &str) -> Option<Timestamp> {
     Timestamp::parse(name).filter(|moment| moment.day() == name)
 }
 
-/// The paths below `attachments/` that rows of a day name.
+/// The paths below `attachments/` that rows of a day name, or that wait to be unlinked.
 fn named_on(db: &Connection, day: Timestamp) -> Result<HashSet<String>, StoreError> {
     let range = (ReceiptId::new(day, 0).as_row(), ReceiptId::new(day.plus(Span::from_days(1)), 0).as_row());
     let mut rows = db.prepare_cached("SELECT path FROM attachments WHERE receipt >= ?1 AND receipt < ?2")?;
-    let named = rows.query_map(range, |row| row.get(0))?;
-    Ok(named.collect::<Result<_, _>>()?)
-}
-
-/// Whether a file below `attachments/` is erased and only to be unlinked.
-fn waits_for_removal(db: &Connection, path: &str) -> Result<bool, StoreError> {
-    let mut find = db.prepare_cached("SELECT 1 FROM removals WHERE path = 'attachments/' || ?1")?;
-    Ok(find.exists([path])?)
+    let mut named: HashSet<String> = rows.query_map(range, |row| row.get(0))?.collect::<Result<_, _>>()?;
+    let mut removals = db.prepare_cached("SELECT path FROM removals")?;
+    for path in removals.query_map([], |row| row.get::<_, String>(0))? {
+        named.extend(path?.strip_prefix("attachments/").map(str::to_owned));
+    }
+    Ok(named)
 }
 
 /// Moves a file to quarantine under its own name, or that name with a number; its age there counts from now.

@@ -232,6 +232,11 @@ impl World {
             .collect()
     }
 
+    /// One round of the daemon's own sweep.
+    pub fn sweep(&self) {
+        self.daemon().sweep().expect("a sweep");
+    }
+
     pub fn pass(&self, span: Span) {
         self.clock.step(span);
     }

@@ -54,7 +54,7 @@ pub(super) fn check(mut table: Table<'_>, secrets: &Secrets<'_>, file: &TextFile
 
 /// A mail to one address.
 fn mail(address: &Value<'_>) -> Option<AlertWay> {
-    let read = |text: &str| email::is_valid(text).then(|| text.to_owned());
+    let read = |text: &str| email::is_mailbox(text).then(|| text.to_owned());
     address.parsed("write one address such as `admin@example.com`", read).map(AlertWay::Email)
 }
 

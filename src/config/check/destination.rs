@@ -133,8 +133,9 @@ fn nowhere() -> Target {
 
 /// An e-mail destination.
 fn mail<'d>(table: &mut Table<'d>, address: &Value<'d>, names: &mut Names<'d>) -> EmailTarget {
-    let address = address
-        .parsed("write one address such as `sales@example.com`", |text| email::is_valid(text).then(|| text.to_owned()));
+    let address = address.parsed("write one address such as `sales@example.com`", |text| {
+        email::is_mailbox(text).then(|| text.to_owned())
+    });
     let subject = table.take("subject").filter(|value| value.line().is_some());
     let subject = subject.and_then(|value| template(&value, names));
     let text = table.take("text").and_then(|value| template(&value, names));

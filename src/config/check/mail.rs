@@ -172,6 +172,6 @@ fn mailbox(text: &str) -> Option<(String, String)> {
     };
     let name = name.trim();
     let name = name.strip_prefix('"').and_then(|name| name.strip_suffix('"')).unwrap_or(name);
-    let fits = !name.chars().any(|c| c.is_control() || matches!(c, '"' | '<' | '>')) && email::is_valid(address);
+    let fits = !name.chars().any(|c| c.is_control() || matches!(c, '"' | '<' | '>')) && email::is_mailbox(address);
     fits.then(|| (name.to_owned(), address.to_owned()))
 }

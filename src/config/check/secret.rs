@@ -231,5 +231,13 @@ fn sized(value: &Value<'_>, text: String) -> Option<Secret> {
         value.wrong("the secret is too short or too long", remedy);
         return None;
     }
+    // What a second line, a line too many or an editor's byte order mark adds, the other side does not have.
+    if text.chars().any(|c| c.is_control() || c == '\u{feff}') {
+        value.wrong(
+            "the secret is not one line of visible characters",
+            "write it as the only line of its file, in UTF-8 without a byte order mark",
+        );
+        return None;
+    }
     Some(Secret::new(text))
 }

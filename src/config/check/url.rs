@@ -41,6 +41,12 @@ pub(super) fn webhook(url: &str) -> Result<WebhookUrl, Fault> {
     if url.contains('#') {
         return Err(("the address has a part behind `#`, which is never sent", "remove it"));
     }
+    if url.contains('`') {
+        return Err(("the address holds a backtick, which no client sends", "write it as `%60`"));
+    }
+    if authority(url).is_some_and(|authority| authority.rsplit(':').next().is_some_and(is_zero)) {
+        return Err(("the address names port 0, where nobody listens", "write the port of the receiver, or none"));
+    }
     let (scheme, _) = url.split_once("://").unwrap_or_default();
     if scheme.eq_ignore_ascii_case("https") {
         return Ok(WebhookUrl { url: url.to_owned(), reach: Reach::Public });
@@ -113,6 +119,11 @@ fn authority(url: &str) -> Option<&str> {
     rest.split(['/', '?', '#', '\\']).next()
 }
 
+/// Whether a text is the number 0.
+fn is_zero(text: &str) -> bool {
+    text.parse() == Ok(0)
+}
+
 /// The host of an authority: without its port.
 fn host_of(authority: &str) -> &str {
     match authority.rsplit_once(':') {
@@ -151,6 +162,9 @@ mod tests {
             "http://localhost@crm.example/",
             "https://crm.example/x#y",
             "https://crm.example/x y",
+            "https://crm.example/`x",
+            "https://crm.example:0/",
+            "http://127.0.0.1:0",
             "https://crm.example\\@localhost/",
         ] {
             assert!(reach(url).is_err(), "{url}");

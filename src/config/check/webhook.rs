@@ -181,6 +181,10 @@ fn body<'d>(value: &Value<'d>, names: &mut Names<'d>) -> Option<String> {
             "`body` has a `{{...}}` outside of a JSON text".to_owned(),
             "put quotes around it: every value is a text there, such as `\"{{FIELD}}\"`",
         ),
+        Err(JsonBodyError::InName) => (
+            "`body` has a `{{...}}` in the name of a member".to_owned(),
+            "write the name yourself: a visitor could name it like another member",
+        ),
         Err(JsonBodyError::NotJson(why)) => {
             (format!("`body` is not valid JSON: {why}"), "write JSON whose texts have the places, `'''` around it")
         }

@@ -45,7 +45,7 @@ pub struct Object<'a> {
     attachments_bytes: u64,
     /// Kept attachments.
     attachments_files: u64,
-    /// The last backup; none is made by this version.
+    /// When the last backup was made.
     last_backup_at: Option<String>,
     /// Submissions of the last hour.
     last_hour: u64,
@@ -77,7 +77,7 @@ impl<'a> From<&'a Status> for Object<'a> {
             limiter_failures: observed.facts.limiter_failures,
             attachments_bytes: numbers.attachments_bytes,
             attachments_files: numbers.attachments_files,
-            last_backup_at: None,
+            last_backup_at: observed.facts.last_backup_at.map(|at| at.to_string()),
             last_hour: numbers.last_hour,
             usual_hour: numbers.usual_hour,
             lookalikes: numbers.lookalikes,

@@ -166,3 +166,16 @@ fn hostile_names_of_the_operators_own_are_cleaned_before_lettre_sees_them() {
 }
 
 mod hostile;
+
+#[test]
+fn every_address_that_a_configuration_may_name_can_be_written_to() {
+    let long = format!("{}@{}.example", "x".repeat(64), ["y".repeat(60), "z".repeat(60)].join("."));
+    let odd =
+        ["a@b", "!#$%&'*+/=?^_`{|}~-@x.example", "-a@1.example", "a@xn--e1afmkfd.xn--p1ai", "info@почта.рф", &long];
+    for text in odd {
+        assert!(email::is_mailbox(text) && address(text).is_some(), "{text}");
+    }
+    for text in ["a..b@x.example", ".a@x.example", "a.@x.example", &format!("x{long}")] {
+        assert!(!email::is_mailbox(text) && address(text).is_none(), "{text}");
+    }
+}

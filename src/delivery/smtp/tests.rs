@@ -115,6 +115,12 @@ fn no_server_holds_a_send_longer_than_ten_seconds() {
     let peers = [
         (&silent, Security::None, "timeout"),
         (&silent, Security::Tls, "timeout"),
+        (
+            &silent,
+            Security::StartTls,
+            "timeout: the mail server sent no greeting; one that speaks TLS from the first byte, as on port 465, needs \
+             `tls = \"tls\"`",
+        ),
         (&sample::Peer::smtp(&greeting), Security::StartTls, "timeout"),
         (&after_greeting(&TO_DATA), Security::None, "timeout"),
         (&endless("2", Duration::from_millis(400)), Security::None, "timeout"),
@@ -125,7 +131,8 @@ fn no_server_holds_a_send_longer_than_ten_seconds() {
         (
             &after_greeting(&[]),
             Security::Tls,
-            "TLS with the mail server failed: received corrupt message of type InvalidContentType",
+            "TLS with the mail server failed: it speaks without TLS; one that begins so, as on port 587, needs \
+             `tls = \"starttls\"`",
         ),
     ];
     let started = Instant::now();

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use rustls::CertificateError;
+use rustls::{CertificateError, InvalidMessage};
 
 use super::reply::Reply;
 
@@ -12,6 +12,12 @@ pub(super) enum Trouble {
     /// The time was over.
     #[error("timeout")]
     Timeout,
+    /// The time was over before the server said anything; it may wait for us to begin with TLS.
+    #[error(
+        "timeout: the mail server sent no greeting; one that speaks TLS from the first byte, as on port 465, needs \
+         `tls = \"tls\"`"
+    )]
+    NoGreeting,
     /// The server's name has no address.
     #[error("the mail server's name is not known")]
     UnknownHost,
@@ -64,6 +70,7 @@ impl Trouble {
         match self {
             Self::Refused(_) | Self::Unexpected { .. } | Self::NoStartTls | Self::NoLogin => true,
             Self::Timeout
+            | Self::NoGreeting
             | Self::UnknownHost
             | Self::Elsewhere
             | Self::Connection(_)
@@ -91,7 +98,14 @@ impl From<io::Error> for Trouble {
 
 /// Why TLS failed, with the remedy where there is one.
 pub(super) fn told(error: &rustls::Error) -> String {
-    let rustls::Error::InvalidCertificate(certificate) = error else { return error.to_string() };
+    let certificate = match error {
+        rustls::Error::InvalidCertificate(certificate) => certificate,
+        // What a greeting in plain text looks like to TLS.
+        rustls::Error::InvalidMessage(InvalidMessage::InvalidContentType) => {
+            return "it speaks without TLS; one that begins so, as on port 587, needs `tls = \"starttls\"`".to_owned();
+        }
+        _ => return error.to_string(),
+    };
     match certificate {
         CertificateError::UnknownIssuer => {
             "its certificate is from an unknown issuer; name the issuer's certificate in `ca_file`"

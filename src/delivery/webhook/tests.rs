@@ -3,7 +3,7 @@
 use super::super::{LIMIT, sample};
 use super::*;
 use crate::domain::submission::Role;
-use crate::domain::target::Target;
+use crate::domain::target::{Disclosure, Target};
 use crate::domain::time::{Span, Timestamp};
 use std::io::Write as _;
 use std::time::{Duration, Instant};
@@ -49,6 +49,17 @@ fn a_name_that_came_twice_is_one_member() {
     let body: serde_json::Value = serde_json::from_slice(&body(&claim).unwrap()).unwrap();
     assert_eq!(body["values"], serde_json::json!({"a": ["1", "3", "4"], "b": "2"}));
     assert_eq!(body["attachments"]["file"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn a_note_repeats_no_secret_address_that_the_receiver_repeated() {
+    let peer = sample::Peer::http(
+        "HTTP/1.1 404 Not Found\r\nConnection: close\r\n\r\nCannot POST /services/T0/kEyOfTheChat?k=v\n",
+    );
+    let url = format!("http://{}/services/T0/kEyOfTheChat?k=v", peer.address);
+    let target = WebhookTarget { disclosure: Disclosure::Host, ..sample::webhook_target(&url) };
+    let ended = send(&target, &sample::webhook_claim(&url), &Outbound::new(LIMIT), &Clock::system());
+    assert_eq!(ended, Ended::new(Verdict::Refused, "HTTP 404: Cannot POST (secret)"));
 }
 
 #[test]
@@ -128,7 +139,7 @@ fn every_status_means_one_of_three_things() {
             _ if status == 408 || status == 429 => Verdict::TryLater { after },
             _ => Verdict::Refused,
         };
-        assert_eq!(judge(&answer, &clock).verdict, expected, "{status} {header:?}");
+        assert_eq!(judge(&answer, &[], &clock).verdict, expected, "{status} {header:?}");
     }
 }
 

@@ -1,6 +1,7 @@
 //! The store against a real directory and a real database file.
 
 mod alerting;
+mod backups;
 mod claims;
 mod confirmations;
 mod crash;
@@ -11,6 +12,7 @@ mod laws;
 mod limiter;
 mod plans;
 mod recording;
+mod remains;
 mod start;
 mod status;
 mod sweeping;
@@ -29,6 +31,7 @@ use crate::domain::filekind::FileKind;
 use crate::domain::fingerprint::{ClientHash, ContentHash, KeyHash};
 use crate::domain::ids::{AttachmentId, DeliveryId, DestinationId, FormId, ReceiptId, SiteId};
 use crate::domain::receipt::Outcome;
+use crate::domain::steady::Erasing;
 use crate::domain::submission::{Contents, KeptField, Role, Value};
 use crate::domain::target::{EmailTarget, Target};
 use crate::domain::time::Span;
@@ -209,8 +212,12 @@ impl Drop for World {
 }
 
 /// The sweep's ages as contracted.
-const RULES: SweepRules =
-    SweepRules { part_age: Span::from_hours(2), orphan_age: Span::from_hours(2), quarantine_age: Span::from_days(7) };
+const RULES: SweepRules = SweepRules {
+    part_age: Span::from_hours(2),
+    orphan_age: Span::from_hours(2),
+    quarantine_age: Span::from_days(7),
+    erasing: Erasing::Goes,
+};
 
 fn record(store: &Store, new: NewReceipt) -> Result<Outcome, StoreError> {
     let (reply, outcome) = channel();

@@ -46,9 +46,10 @@ fn a_file_without_a_row_waits_two_hours_then_a_week_in_quarantine() {
 fn a_day_that_nothing_touched_is_looked_through_once_a_day_and_a_touched_one_at_the_next_sweep() {
     let world = World::new();
     let day = world.root().join("attachments/2020-03-01");
-    std::fs::create_dir(&day).unwrap();
-    // A file without a row; the folder looks as if it had come before the last sweep, or just now.
+    // A file without a row, alone in its folder, which looks as if it had come before the last sweep, or just now. The
+    // sweep removes the empty folder.
     let lose = |name: &str, folder: Timestamp| {
+        std::fs::create_dir_all(&day).unwrap();
         std::fs::write(day.join(name), b"lost").unwrap();
         touch(&day.join(name), world.now.minus(Span::from_days(3)));
         File::open(&day).unwrap().set_modified(disk::file_time(folder)).unwrap();

@@ -46,6 +46,27 @@ fn version_1() -> TempDir {
     temp
 }
 
+/// A backup as version 1 would have made it, beside one of today; the folder lives as long as the first value.
+pub(super) fn backed_up_by_version_1(today: &Path) -> (TempDir, PathBuf) {
+    let temp = version_1();
+    let old = temp.path().join(today.file_name().unwrap());
+    std::fs::create_dir(&old).unwrap();
+    std::fs::copy(today.join("key"), old.join("key")).unwrap();
+    let copy = old.join("formd.db");
+    let db = schema::open_writer(&temp.path().join("data/formd.db"), OpenFlags::empty()).unwrap();
+    db.execute("VACUUM INTO ?1", [copy.to_str().unwrap()]).unwrap();
+    let bytes = std::fs::read(&copy).unwrap();
+    let text = std::fs::read_to_string(today.join("manifest.json")).unwrap();
+    let mut manifest: serde_json::Value = serde_json::from_str(&text).unwrap();
+    manifest["schema"] = 1.into();
+    manifest["receipts"] = 2.into();
+    manifest["files"] = serde_json::json!([]);
+    manifest["database"] =
+        serde_json::json!({"path": "formd.db", "size": bytes.len(), "sha256": Sha256Sum::of(&bytes).to_string()});
+    std::fs::write(old.join("manifest.json"), manifest.to_string()).unwrap();
+    (temp, old)
+}
+
 /// Every object of a database without comments and layout, and every column.
 fn shape(db: &Connection) -> Vec<String> {
     let objects = "SELECT type || ' ' || name || ' ' || COALESCE(sql, '') FROM sqlite_schema";
