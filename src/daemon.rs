@@ -21,7 +21,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use tokio::runtime::{Builder, Runtime};
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{oneshot, watch};
 
 use crate::clock::Clock;
@@ -330,6 +330,9 @@ pub fn main(options: Options, say: &mut dyn FnMut(&str)) -> Result<(), Ended> {
         tracing::warn!(event = "notice", "{notice}");
     }
     let source = config.source.clone();
+    // Before anybody is told that it runs: a signal that comes early ends it in order as well.
+    let signals = Builder::new_current_thread().enable_all().build().map_err(Ended::failure)?;
+    let told = signals.block_on(async { Signals::listen() }).map_err(Ended::failure)?;
     let running = start(config, Clock::system())?;
     say(&format!("listening on {}", running.address()));
     if source == Source::Embedded {
@@ -339,16 +342,34 @@ pub fn main(options: Options, say: &mut dyn FnMut(&str)) -> Result<(), Ended> {
             beside.filter(|path| path.exists()).map_or("formctl".to_owned(), |path| path.display().to_string());
         say(&crate::demo::banner(running.address(), &formctl));
     }
-    let signals = Builder::new_current_thread().enable_all().build().map_err(Ended::failure)?;
-    signals.block_on(serve_until_told(running))
+    signals.block_on(serve_until_told(running, told))
+}
+
+/// The signals that move the daemon, caught from the moment this is made.
+struct Signals {
+    /// SIGHUP.
+    hangup: Signal,
+    /// SIGTERM.
+    terminate: Signal,
+    /// SIGINT.
+    interrupt: Signal,
+}
+
+impl Signals {
+    /// Catches them; within a runtime.
+    fn listen() -> std::io::Result<Self> {
+        Ok(Self {
+            hangup: signal(SignalKind::hangup())?,
+            terminate: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+        })
+    }
 }
 
 /// Reloads at SIGHUP, ends in order at SIGTERM or SIGINT, and at once at a second one: everything acknowledged is on
 /// disk already.
-async fn serve_until_told(running: Running) -> Result<(), Ended> {
-    let mut hangup = signal(SignalKind::hangup()).map_err(Ended::failure)?;
-    let mut terminate = signal(SignalKind::terminate()).map_err(Ended::failure)?;
-    let mut interrupt = signal(SignalKind::interrupt()).map_err(Ended::failure)?;
+async fn serve_until_told(running: Running, told: Signals) -> Result<(), Ended> {
+    let Signals { mut hangup, mut terminate, mut interrupt } = told;
     loop {
         tokio::select! {
             _ = hangup.recv() => reload_logged(&running),
