@@ -79,8 +79,10 @@ DROP TABLE attempts_1;
 DROP TABLE deliveries_1;
 
 CREATE INDEX deliveries_due ON deliveries (site, destination, due_at) WHERE due_at IS NOT NULL;
-CREATE INDEX deliveries_failed ON deliveries (receipt, n) WHERE state = 'failed' AND acked = 0;
-CREATE INDEX deliveries_waiting ON deliveries (receipt, n) WHERE state IN ('pending', 'retrying');
+CREATE INDEX deliveries_failed ON deliveries (receipt, n, reason, channel) WHERE state = 'failed' AND acked = 0;
+CREATE INDEX deliveries_stopped ON deliveries (receipt, n) WHERE state = 'failed';
+CREATE INDEX deliveries_waiting ON deliveries (receipt, n, state, held) WHERE state IN ('pending', 'retrying');
+CREATE INDEX deliveries_held ON deliveries (receipt, n, held, site) WHERE held IS NOT NULL;
 CREATE INDEX attempts_delivery ON attempts (receipt, n);
 
 CREATE TABLE confirmations (
@@ -89,3 +91,24 @@ CREATE TABLE confirmations (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX confirmations_at ON confirmations (at);
+
+-- Lists and counts that do not cost the whole table.
+CREATE INDEX receipts_form ON receipts (site, form);
+CREATE INDEX receipts_spam ON receipts (spam) WHERE spam = 1;
+
+CREATE TABLE attachments_kept (
+    files INTEGER NOT NULL,
+    bytes INTEGER NOT NULL
+) STRICT;
+
+INSERT INTO attachments_kept (files, bytes) SELECT COUNT(*), COALESCE(SUM(size), 0) FROM attachments;
+
+CREATE TRIGGER attachments_added AFTER INSERT ON attachments
+BEGIN
+    UPDATE attachments_kept SET files = files + 1, bytes = bytes + NEW.size;
+END;
+
+CREATE TRIGGER attachments_removed AFTER DELETE ON attachments
+BEGIN
+    UPDATE attachments_kept SET files = files - 1, bytes = bytes - OLD.size;
+END;

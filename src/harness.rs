@@ -3,6 +3,7 @@
 //! Not for users: the program's interface is its two binaries, their files and their addresses.
 
 pub mod noise;
+pub mod scale;
 
 use std::net::SocketAddr;
 use std::path::Path;

@@ -259,6 +259,10 @@ impl Work<'_> {
         let fitted = fit::fit(row, form, self.job.bounds)?;
         self.report.left_out.extend(fitted.left_out);
         let source = self.job.source;
+        // A form may ask for a file alone, so our own export has submissions without values; elsewhere it is no row.
+        if fitted.contents.fields.is_empty() && source != ImportSource::Formd {
+            return Err(Refusal::Empty);
+        }
         let (key, content) = self.hashes(&about, &fitted.draft);
         let receipt = if source == ImportSource::Formd { about.id.as_deref().and_then(ReceiptId::parse) } else { None };
         let imported = about.kept(source);

@@ -301,6 +301,20 @@ fn a_zip_holds_both_texts_and_every_file_under_a_safe_name() {
 }
 
 #[test]
+fn an_export_into_the_data_directory_is_refused_since_erasing_would_not_find_it() {
+    let world = world();
+    let _ = post(&world, "all", &all("Anna", "1"));
+    let folder = tempfile::tempdir().unwrap();
+    let link = folder.path().join("link");
+    std::os::unix::fs::symlink(world.data().join("tmp"), &link).unwrap();
+    for file in [world.data().join("x.csv"), link.join("x.csv")] {
+        let ran = world.ctl(&["export", "--format", "csv", "-o", file.to_str().unwrap()]);
+        assert!(ran.code == 1 && ran.stderr.contains("is inside the data directory"), "{ran:?}");
+        assert!(!file.exists());
+    }
+}
+
+#[test]
 fn a_damaged_file_ends_the_export_and_leaves_nothing() {
     let world = world();
     let receipt = post(&world, "all", &all("Anna", "1").pdf("a.pdf", &pdf("whole", 900)));

@@ -236,13 +236,13 @@ fn broken_rows_are_told_with_their_line_and_the_rest_goes_on() {
     for size in [64 * 1024 + 1, 64 * 1024] {
         text += &["Ann,ann@example.org,", &"x".repeat(size), "\n"].concat();
     }
-    text += "a,b,c,d\n";
+    text += "a,b,c,d\n,,\n \n"; // a spreadsheet's blank rows are none
     text += "Open,open@example.org,\"never closed\nBob,bob@example.org,lost\n";
     let report = told(&world, &written(&folder, &text), "netlify", &[]);
     assert_eq!(counts(&report), [6, 2, 0, 4], "{report}");
     let places: Vec<&str> =
         report["refusals"].as_array().unwrap().iter().map(|r| r["place"].as_str().unwrap()).collect();
-    assert_eq!(places, ["line 4", "line 5", "line 7", "line 8"]);
+    assert_eq!(places, ["line 4", "line 5", "line 7", "line 10"]);
 
     let many: Vec<String> = (0..201).map(|n| format!("f{n}")).collect();
     let wide = format!("{}\n{}\n", many.join(","), vec!["x"; 201].join(","));
@@ -271,6 +271,7 @@ fn what_is_no_export_at_all_is_refused_in_words() {
         (&b"PK\x03\x04 a workbook"[..], "netlify", "archive"),
         (b"\xff\xfen\0a\0m\0e\0", "formspree", "UTF-16"),
         (b" \n ", "netlify", "empty"),
+        (b"<!doctype html><title>Log in</title>\n", "netlify", "web page"),
         (b"[\"\xff\"]", "netlify", "UTF-8"),
         (b"name,email\nAnn,x\n", "formd", "jsonl"),
     ] {
@@ -319,6 +320,70 @@ fn our_own_export_comes_back_equal_in_another_form_and_adds_nothing_in_its_own()
     let lines = "no json\n{\"receipt\":\"0000000000000\"}\n[]\n";
     let report = told(&world, &written(&folder, format!("{{}}\n{lines}")), "formd", &[]);
     assert_eq!(counts(&report), [4, 0, 0, 4], "{report}");
+}
+
+/// What `formctl export` writes of a form, as a file.
+fn exported(world: &World, folder: &tempfile::TempDir, form: &str) -> PathBuf {
+    let lines = world.ctl(&["export", "--format", "jsonl", "--site", "acme", "--form", form]);
+    assert_eq!(lines.code, 0, "{lines:?}");
+    written(folder, lines.stdout)
+}
+
+#[test]
+fn what_export_writes_import_skips_where_it_is_and_takes_over_value_by_value_elsewhere() {
+    let fields = "[[form.quote.field]]\nname = \"name\"\nkind = \"textarea\"\n\
+                  [[form.quote.field]]\nname = \"agree\"\nkind = \"checkbox\"\n\
+                  [[form.quote.field]]\nname = \"topics\"\nkind = \"checkboxes\"\noptions = [\"Roof\", \"Wall, wood\"]\n\
+                  [[form.quote.field]]\nname = \"file\"\nkind = \"file\"\n";
+    let forms = format!("[form.quote]\nconsent = \"agree\"\n{fields}\n[form.open]\naccept_files = true\n");
+    let (world, elsewhere) = (World::with("", &forms), World::with("", &forms));
+    let hostile = "=1+1 \u{202e}\u{200b}\u{feff} \"q\"; \\ \u{2028} \r\n\u{1f600} \u{e0041}";
+    let post = |form: &str, body: Multipart| {
+        world.pass(Span::from_secs(1));
+        world.send(&body.post(&format!("/f/acme/{form}")).header("Accept", "application/json")).receipt()
+    };
+    let none = Multipart::default;
+    let whole = none().field("name", hostile).field("agree", "on").field("topics", "Wall, wood");
+    let _ = post("quote", whole.field("topics", "Roof").field("extra[]", " a ").field("receipt", "0000000000000"));
+    let _ = post("quote", none().field("name", "").field("agree", "").pdf("план.pdf", &pdf("quote", 900)));
+    for (number, body) in [
+        none().field("x", "1").field("x", "").field("x", "2").field("url", "{\"url\":\"https://e.example\"}"),
+        none().pdf("alone.pdf", &pdf("alone", 900)),
+        none(),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        assert!(!post("open", body).is_empty(), "{number}");
+    }
+
+    let folder = tempfile::tempdir().unwrap();
+    for (form, count, files) in [("quote", 2, 1), ("open", 3, 1)] {
+        let file = exported(&world, &folder, form);
+        let name = format!("acme/{form}");
+        let command = ["import", file.to_str().unwrap(), "--from", "formd", "--form", &name, "--json"];
+        let run = |world: &World| {
+            let ran = world.ctl(&command);
+            (ran.code, ran.json().remove(0))
+        };
+        let (code, same) = run(&world);
+        assert_eq!((code, counts(&same)), (0, [count, 0, count, 0]), "all is here: {same}");
+        let (code, taken) = run(&elsewhere);
+        assert_eq!((code, counts(&taken)), (0, [count, count, 0, 0]), "{taken}");
+        assert_eq!(taken["files_missing"], json!(files));
+        assert_eq!(counts(&run(&elsewhere).1), [count, 0, count, 0], "twice is once");
+
+        let lines = |world: &World| world.ctl(&["export", "--format", "jsonl", "--form", form]).json();
+        let originals = lines(&world);
+        for original in &originals {
+            let copies = lines(&elsewhere);
+            let copy = copies.iter().find(|copy| copy["imported"]["id"] == original["receipt"]).unwrap();
+            for member in ["values", "consent", "page", "locale", "spam"] {
+                assert_eq!(copy[member], original[member], "{member}");
+            }
+            assert_eq!(copy["imported"]["at"], original["received_at"]);
+        }
+    }
 }
 
 #[test]

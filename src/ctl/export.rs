@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
-use super::installation::Installation;
+use super::installation::{self, Installation};
 use super::lookup::KnownForms;
 use super::moment::Moment;
 use super::newfile::NewFile;
@@ -90,7 +90,7 @@ pub fn run(
             export::run(&store, clock, &order, to, &mut |percent| progress.show(percent))?
         }
         Some(path) => {
-            let mut new = NewFile::create(path)?;
+            let mut new = NewFile::outside(store.directory().root(), path)?;
             let mut progress = out.progress();
             let mut file = BufWriter::new(new.file());
             let report = export::run(&store, clock, &order, &mut file, &mut |percent| progress.show(percent))?;
@@ -106,12 +106,17 @@ pub fn run(
 }
 
 /// The same for root: `owner` reads, we make the file.
-pub fn run_for_root(args: &Args, typed: &[OsString], owner: Owner) -> Result<Exit, CommandError> {
+pub fn run_for_root(
+    args: &Args,
+    typed: &[OsString],
+    owner: Owner,
+    config: Option<&Path>,
+) -> Result<Exit, CommandError> {
     let typed = typed.get(1..).unwrap_or_default();
     let Some(path) = args.file() else {
         return owner.run_again(typed).map(Exit::Passed);
     };
-    let mut new = NewFile::create(path)?;
+    let mut new = NewFile::outside(&installation::data_dir_unchecked(config)?, path)?;
     let code = owner.run_into(&[typed, &["--output".into(), "-".into()]].concat(), new.file())?;
     if code == 0 {
         new.keep()?;

@@ -140,7 +140,9 @@ pub fn run(
     let store = installation.open()?;
     let mode = if args.dry_run { Mode::Plan } else { Mode::CarryOut };
     let job = Job { source: args.from, published: &published, bounds: &config.daemon.bounds, store: &store, mode };
-    let (report, ended) = import::run(&job, file, clock, &mut |_| {});
+    let mut progress = out.progress();
+    let (report, ended) = import::run(&job, file, clock, &mut |percent| progress.show(percent));
+    drop(progress);
     if args.json {
         out.json(&told(args, &published, &report, ended.as_ref().err()))?;
     } else {
@@ -273,4 +275,41 @@ fn lines(args: &Args, published: &Published, report: &Report) -> Vec<String> {
         say(1, "the file is no UTF-8; it was read as windows-1252".to_owned());
     }
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsString;
+
+    use super::*;
+    use crate::ctl::print::Surface;
+    use crate::ctl::testing::{files, now};
+    use crate::store::Store;
+
+    #[test]
+    fn a_person_sees_how_far_an_import_is_and_a_program_does_not() {
+        let (folder, config) = files("[form.quote]\n");
+        let data = folder.path().join("data");
+        let _store = Store::open_daemon(&data, now(), [7; 32]).unwrap();
+        std::fs::write(&config, format!("data_dir = \"{}\"\n", data.display())).unwrap();
+        let export = folder.path().join("export.csv");
+        std::fs::write(&export, "name,id\nAnn,1\nBob,2\n").unwrap();
+        let export = export.to_str().unwrap();
+        let words = ["formctl", "--config", &config, "import", export, "--from", "netlify", "--form", "acme/quote"];
+        let told = |watched: bool| {
+            let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
+            let mut out = Output::new(&mut stdout, &mut stderr, Surface::Pipe);
+            if watched {
+                out = out.with_person(&b""[..]);
+            }
+            let code = crate::ctl::run(words.map(OsString::from), &Clock::stepped(now()), &mut out);
+            drop(out);
+            (code, String::from_utf8(stdout).unwrap(), String::from_utf8(stderr).unwrap())
+        };
+        let (code, report, bar) = told(true);
+        assert_eq!(code, 0, "{bar}");
+        assert!(report.starts_with("acme/quote: 2 submissions read, 2 imported"), "{report}");
+        assert!(bar.contains("100 %"), "{bar}");
+        assert_eq!(told(false).2, "");
+    }
 }

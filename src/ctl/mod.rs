@@ -193,7 +193,9 @@ fn switched(
             attachment::run_for_root(args, owner, cli.config.as_deref(), out).map(|exit| Some(exit.code()))
         }
         Command::Import(args) => import::run_for_root(args, owner, cli.config.as_deref()).map(Some),
-        Command::Export(export) => export::run_for_root(export, args, owner).map(|exit| Some(exit.code())),
+        Command::Export(export) => {
+            export::run_for_root(export, args, owner, cli.config.as_deref()).map(|exit| Some(exit.code()))
+        }
         Command::Backup(backup) => backup::run_for_root(backup, owner, args).map(Some),
         Command::Restore(restore) => restore::run_for_root(restore, owner, cli.config.as_deref()).map(Some),
         _ => owner.run_again(args.get(1..).unwrap_or_default()).map(Some),

@@ -54,6 +54,17 @@ impl NewFile {
         Ok(Self { file, path: path.to_owned(), named })
     }
 
+    /// The same, refused inside the data directory: erasing does not look for copies there (contract 14.3).
+    pub fn outside(data: &Path, path: &Path) -> Result<Self, CommandError> {
+        let wanted = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        let folder = wanted.parent().and_then(|folder| folder.canonicalize().ok());
+        if folder.zip(data.canonicalize().ok()).is_some_and(|(folder, data)| folder.starts_with(data)) {
+            let problem = format!("`{}` is inside the data directory, where nothing would erase it", path.display());
+            return Err(CommandError::new(Kind::Failed, problem).hint("name another folder with `-o`"));
+        }
+        Self::create(path)
+    }
+
     /// Where its bytes go.
     pub fn file(&mut self) -> &mut File {
         &mut self.file

@@ -67,9 +67,6 @@ fn draft_of<'a>(values: impl Iterator<Item = (&'a String, &'a Value)>) -> Draft 
 /// The bounds of any submission.
 fn within(fields: &[Sent], bounds: &Bounds) -> Result<(), Refusal> {
     let size = |text: &str| u64::try_from(text.len()).unwrap_or(u64::MAX);
-    if fields.is_empty() {
-        return Err(Refusal::Empty);
-    }
     if u64::try_from(fields.len()).unwrap_or(u64::MAX) > bounds.fields {
         return Err(Refusal::Fields(bounds.fields));
     }

@@ -30,9 +30,17 @@ pub fn read(
     };
     let names: Vec<String> = (1..).zip(header).map(|(number, name)| column_name(number, &name)).collect();
     while let Some((line, record)) = records.next().map_err(ImportError::Read)? {
+        if is_blank(&record) {
+            continue;
+        }
         each(Place::Line(line), row(record, &names, encoding, meaning))?;
     }
     Ok(())
+}
+
+/// Whether nothing stands in a record: spreadsheets leave such rows at the end, `,,,`.
+fn is_blank(record: &Record) -> bool {
+    matches!(record, Record::Cells(cells) if cells.iter().all(|cell| cell.trim_ascii().is_empty()))
 }
 
 /// What a column is called; one without a name by its place.

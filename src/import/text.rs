@@ -58,6 +58,7 @@ pub fn open(mut file: File) -> Result<Text, ImportError> {
     let shape = match begins {
         Some(b'[') => Shape::List,
         Some(b'{') => Shape::Object,
+        Some(b'<') => return Err(ImportError::Unfit("it is a web page or XML; export as CSV or JSON")),
         Some(_) => Shape::Csv,
         None => return Err(ImportError::Unfit("it is empty")),
     };

@@ -245,7 +245,7 @@ impl Cursor {
             .optional()?;
         if let Some(queue) = &queue {
             self.site.clone_from(&queue.site);
-            self.destination.clone_from(&queue.destination);
+            self.destination = rows::just_behind(&queue.destination);
         }
         Ok(queue)
     }

@@ -48,6 +48,7 @@
 
 mod alerts;
 mod apart;
+mod aside;
 mod backup;
 mod claim;
 mod confirmations;

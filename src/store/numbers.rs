@@ -1,9 +1,11 @@
-//! The numbers of `status`. Each costs what it counts (what waits, what failed, what is kept, an hour), never the
-//! whole of what was ever accepted.
+//! The numbers of `status`. Each costs what it counts (what is held, what failed and nobody dealt with, an hour of
+//! arrivals) in index entries, never the whole of what was ever accepted. What would cost more is counted along
+//! (attachments) or bounded (lookalikes).
 
 use rusqlite::{Connection, OptionalExtension as _};
 
 use super::{Store, StoreError, disk, rows};
+use crate::domain::delivery::Hold;
 use crate::domain::ids::ReceiptId;
 use crate::domain::time::{Span, Timestamp};
 
@@ -40,7 +42,7 @@ pub struct Numbers {
     pub last_hour: u64,
     /// Submissions of the same hour of the same weekday, the mean of up to 4 weeks; `None` without history.
     pub usual_hour: Option<f64>,
-    /// Receipts of the last day with equal content and different keys.
+    /// Receipts of the last day with equal content and different keys, among the latest 5,000.
     pub lookalikes: u64,
 }
 
@@ -85,32 +87,32 @@ pub(super) const CONFIRMATIONS_SQL: &str = "
     FROM deliveries
     WHERE state = 'failed' AND acked = 0 AND reason IN ('refused', 'exhausted') AND channel = 'confirmation'";
 
-/// Receipts judged spam whose deliveries are held.
-pub(super) const SPAM_SQL: &str = "
-    SELECT COUNT(DISTINCT receipt)
-    FROM deliveries INDEXED BY deliveries_waiting
-    WHERE state IN ('pending', 'retrying') AND held = 'spam'";
+/// What is held, by reason and site: deliveries and receipts.
+pub(super) const HELD_SQL: &str = "
+    SELECT held, site, COUNT(*), COUNT(DISTINCT receipt)
+    FROM deliveries INDEXED BY deliveries_held
+    WHERE held IS NOT NULL
+    GROUP BY held, site";
 
-/// What is held since a restore.
-pub(super) const RESTORED_SQL: &str = "
-    SELECT COUNT(*)
-    FROM deliveries INDEXED BY deliveries_waiting
-    WHERE state IN ('pending', 'retrying') AND held = 'restored'";
+/// Kept attachments, counted along.
+pub(super) const KEPT_SQL: &str = "SELECT files, bytes FROM attachments_kept";
 
-/// What is held because its site has no file, by site.
-pub(super) const SITES_GONE_SQL: &str = "
-    SELECT site, COUNT(*)
-    FROM deliveries INDEXED BY deliveries_waiting
-    WHERE state IN ('pending', 'retrying') AND held = 'site_gone'
-    GROUP BY site";
+/// Receipts among which lookalikes are sought: a sign needs no more.
+const LOOKED_AT: u32 = 5000;
 
-/// Receipts beyond the first with equal content and different keys: a front-end that renews its key.
+/// Receipts beyond the first with equal content and different keys, among the latest: a front-end that renews its key.
 pub(super) const LOOKALIKES_SQL: &str = "
     SELECT COALESCE(SUM(more), 0)
     FROM (
         SELECT COUNT(*) - 1 AS more
-        FROM receipts
-        WHERE id >= ?1 AND key_hash IS NOT NULL
+        FROM (
+            SELECT site, form, content_hash, key_hash
+            FROM receipts
+            WHERE id >= ?1
+            ORDER BY id DESC
+            LIMIT ?2
+        )
+        WHERE key_hash IS NOT NULL
         GROUP BY site, form, content_hash
         HAVING COUNT(*) > 1
     )";
@@ -122,28 +124,38 @@ fn from_database(db: &Connection, now: Timestamp) -> Result<Numbers, StoreError>
     };
     let oldest: Option<i64> = db.prepare_cached(OLDEST_SQL)?.query_row([], |row| row.get(0)).optional()?;
     let day_ago = ReceiptId::new(now.minus(Span::from_days(1)), 0).as_row();
-    let lookalikes: i64 = db.prepare_cached(LOOKALIKES_SQL)?.query_row([day_ago], |row| row.get(0))?;
-    Ok(Numbers {
+    let lookalikes: i64 = db.prepare_cached(LOOKALIKES_SQL)?.query_row((day_ago, LOOKED_AT), |row| row.get(0))?;
+    let (files, bytes): (i64, i64) =
+        db.prepare_cached(KEPT_SQL)?.query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let mut numbers = Numbers {
         oldest_pending: oldest.map(rows::receipt).transpose()?.map(ReceiptId::arrived_at),
         failed_deliveries: one(FAILED_SQL)?,
-        attachments_bytes: one("SELECT COALESCE(SUM(size), 0) FROM attachments")?,
-        attachments_files: one("SELECT COUNT(*) FROM attachments")?,
-        spam_held: one(SPAM_SQL)?,
-        sites_gone: sites_gone(db)?,
-        restored_held: one(RESTORED_SQL)?,
+        attachments_bytes: rows::count(bytes),
+        attachments_files: rows::count(files),
         failed_confirmations: one(CONFIRMATIONS_SQL)?,
         last_hour: arrivals(db, now)?,
         usual_hour: usual_hour(db, now)?,
         lookalikes: rows::count(lookalikes),
         ..Numbers::default()
-    })
+    };
+    count_held(db, &mut numbers)?;
+    Ok(numbers)
 }
 
-/// Sites without a file for which deliveries are held.
-fn sites_gone(db: &Connection) -> Result<Vec<(String, u64)>, StoreError> {
-    let mut sites = db.prepare_cached(SITES_GONE_SQL)?;
-    let sites = sites.query_map([], |row| Ok((row.get(0)?, rows::count(row.get(1)?))))?;
-    Ok(sites.collect::<Result<_, _>>()?)
+/// Counts what is held.
+fn count_held(db: &Connection, numbers: &mut Numbers) -> Result<(), StoreError> {
+    let mut held = db.prepare_cached(HELD_SQL)?;
+    let mut found = held.query([])?;
+    while let Some(row) = found.next()? {
+        let (why, deliveries): (String, u64) = (row.get(0)?, rows::count(row.get(2)?));
+        match Hold::parse(&why) {
+            Some(Hold::Spam) => numbers.spam_held += rows::count(row.get(3)?),
+            Some(Hold::Restored) => numbers.restored_held += deliveries,
+            Some(Hold::SiteGone) => numbers.sites_gone.push((row.get(1)?, deliveries)),
+            None => return Err(StoreError::Unknown(format!("held `{why}`"))),
+        }
+    }
+    Ok(())
 }
 
 /// Submissions of the hour that ends with `end`.

@@ -71,10 +71,10 @@ pub(super) const WAITING_SQL: &str = "
     ORDER BY receipt, n
     LIMIT ?3";
 
-/// Every failure: no index knows the acknowledged ones.
-const FAILED_SQL: &str = "
+/// Every failure, acknowledged or not.
+pub(super) const FAILED_SQL: &str = "
     SELECT receipt, n
-    FROM deliveries
+    FROM deliveries INDEXED BY deliveries_stopped
     WHERE state = 'failed' AND (receipt, n) > (?1, ?2)
     ORDER BY receipt, n
     LIMIT ?3";

@@ -155,3 +155,9 @@ pub(super) fn moment(row: &Row<'_>, column: usize) -> rusqlite::Result<Timestamp
 pub(super) fn count(number: i64) -> u64 {
     u64::try_from(number).unwrap_or(0)
 }
+
+/// The text right behind an id (an id has no character below `-`), to hop over all its rows: `SQLite` seeks the first row
+/// that is not before (a, b) and then looks at each that equals it, so that `> (a, b)` alone walks through a flood.
+pub(super) fn just_behind(id: &str) -> String {
+    format!("{id}\u{1}")
+}

@@ -126,13 +126,28 @@ pub(super) fn refuse_newer(path: &Path, found: usize, known: usize) -> Result<()
     if found <= known {
         return Ok(());
     }
-    Err(OpenError::Configuration {
-        problem: format!(
-            "the database `{}` has version {found}, this formd knows versions up to {known}",
-            path.display()
-        ),
-        hint: "install the newer formd again, or restore a backup that this version wrote".to_owned(),
-    })
+    let problem =
+        format!("the database `{}` has version {found}, this formd knows versions up to {known}", path.display());
+    Err(OpenError::Configuration { problem, hint: way_back(path, known)? })
+}
+
+/// What to do about a newer database: the newer program again, or, where a migration left its copy, back to that.
+fn way_back(path: &Path, known: usize) -> Result<String, StoreError> {
+    let root = path.parent().unwrap_or(path);
+    let usable = |(copy, _): &(PathBuf, _)| version_of(copy).filter(|version| *version <= known);
+    let copies = copies(root)?;
+    let newest = copies.iter().filter(|copy| usable(copy).is_some()).max_by_key(|copy| usable(copy));
+    let Some((copy, _)) = newest else {
+        return Ok("install the newer formd again, or restore a backup that this version wrote".to_owned());
+    };
+    Ok(format!(
+        "install the newer formd again; or go back to the day of the upgrade and lose what came since: with formd stopped, \
+         move `formd.db`, `formd.db-wal` and `formd.db-shm` out of `{}`, and rename `{}` to `{}`; files that came since \
+         go to quarantine, and what was waiting on that day may be sent again",
+        root.display(),
+        copy.display(),
+        path.display()
+    ))
 }
 
 /// Brings a database to the newest version: all missing steps in one transaction, after a copy of what was there.
@@ -193,15 +208,29 @@ fn has_tables(connection: &Connection) -> Result<bool, StoreError> {
 }
 
 /// The copy of a database of `version` that is kept before it is migrated. It holds values, so `erase` removes it
-/// at once and the sweep when it is as old as quarantined files may be.
+/// at once and the sweep when it is as old as quarantined files may be. A copy that cannot be finished (a full disk)
+/// leaves nothing behind, and nothing is migrated.
 fn copy(connection: &Connection, path: &Path, version: usize) -> Result<(), StoreError> {
     let kept = path.with_file_name(format!("{COPY_PREFIX}{version}{COPY_SUFFIX}"));
     let part = kept.with_extension("part");
     disk::unlink(&part)?;
-    connection.execute("VACUUM INTO ?1", [part.to_string_lossy()])?;
-    std::fs::File::open(&part).and_then(|file| file.sync_all()).map_err(failed("sync", &part))?;
+    if let Err(error) = write_copy(connection, &part) {
+        // What it took may be what the disk lacks.
+        disk::unlink(&part)?;
+        return Err(error);
+    }
     std::fs::rename(&part, &kept).map_err(failed("rename to", &kept))?;
     disk::sync_folder(path.parent().unwrap_or(path))
+}
+
+/// Writes and syncs a copy.
+fn write_copy(connection: &Connection, part: &Path) -> Result<(), StoreError> {
+    if let Err(error) = connection.execute("VACUUM INTO ?1", [part.to_string_lossy()]) {
+        let what = "keep a copy of the database before it is brought up to date (it needs as much room as the database; \
+                    nothing was changed) in";
+        return Err(failed(what, part)(std::io::Error::other(error)));
+    }
+    std::fs::File::open(part).and_then(|file| file.sync_all()).map_err(failed("sync", part))
 }
 
 /// How the name of a copy begins.
@@ -211,13 +240,18 @@ const COPY_SUFFIX: &str = ".db";
 
 /// The copies that migrations left in the data directory, with the leftovers of one that a crash cut short.
 pub(super) fn copies(root: &Path) -> Result<Vec<(PathBuf, crate::domain::time::Timestamp)>, StoreError> {
-    let ours = |name: &str| {
-        name.strip_prefix(COPY_PREFIX)
-            .and_then(|rest| rest.strip_suffix(COPY_SUFFIX).or_else(|| rest.strip_suffix(".part")))
-            .is_some_and(|version| !version.is_empty() && version.bytes().all(|byte| byte.is_ascii_digit()))
+    let part = |path: &Path| path.extension().is_some_and(|ending| ending == "part");
+    let ours = |entry: &disk::Entry| {
+        version_of(&entry.path).is_some() || part(&entry.path) && version_of(&entry.path.with_extension("db")).is_some()
     };
-    let entries = disk::entries(root)?.into_iter().filter(|entry| ours(&entry.name));
+    let entries = disk::entries(root)?.into_iter().filter(ours);
     Ok(entries.map(|entry| (entry.path, entry.modified)).collect())
+}
+
+/// The version of which a file is a whole copy, by its name.
+fn version_of(copy: &Path) -> Option<usize> {
+    let digits = copy.file_name()?.to_str()?.strip_prefix(COPY_PREFIX)?.strip_suffix(COPY_SUFFIX)?;
+    digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok())?
 }
 
 #[cfg(test)]
@@ -254,6 +288,11 @@ mod tests {
 
         let refusal = migrate(&mut connection, &path, &first).unwrap_err().to_string();
         assert!(refusal.contains("has version 2, this formd knows versions up to 1"), "{refusal}");
+        let way = format!("rename `{}` to `{}`", copy.display(), path.display());
+        assert!(refusal.contains(&way), "{refusal}");
+        disk::unlink(&copy).unwrap();
+        let refusal = migrate(&mut connection, &path, &first).unwrap_err().to_string();
+        assert!(refusal.contains("restore a backup") && !refusal.contains("rename"), "{refusal}");
     }
 
     #[test]

@@ -6,6 +6,11 @@
 //! daemon writes: a file is touched only when it is older than any request can be, and a live `.part` is locked.
 //!
 //! What does not look like ours (another name, a folder, a link) is left alone.
+//!
+//! A sweep costs what changed, not what is kept. A day's folder of `attachments/` is looked through when an entry came or
+//! went since the last sweep could judge all of its files, which the folder's own time tells; and once a day in any case,
+//! in a minute of its own, for what a folder's time does not tell (a file that could not be moved, a row that somebody
+//! removed). Without a last sweep, or with one in the future, every folder is looked through.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -15,7 +20,7 @@ use rusqlite::Connection;
 
 use super::disk::{self, Entry, EntryKind, Renamed, Unlinked, failed};
 use super::sweep::Round;
-use super::{DataDirectory, StoreError};
+use super::{DataDirectory, StoreError, facts};
 use crate::domain::ids::{DeliveryId, ReceiptId};
 use crate::domain::time::{Span, Timestamp};
 
@@ -34,7 +39,10 @@ pub(super) fn remove_old_parts(round: &Round<'_>) -> Result<u64, StoreError> {
 /// by then is no stray.
 pub(super) fn orphans(round: &Round<'_>) -> Result<Vec<PathBuf>, StoreError> {
     let old = older(round, round.rules.orphan_age);
-    round.store.read(|db| without_row(round.store.directory(), db, old))
+    round.store.read(|db| {
+        let folders = Turn::of(round, db)?.folders(round.store.directory())?;
+        without_row(&folders, db, old)
+    })
 }
 
 /// Moves them to quarantine.
@@ -69,10 +77,10 @@ pub(super) fn remove_mails(round: &Round<'_>) -> Result<u64, StoreError> {
 /// Empty folders of days before yesterday.
 pub(super) fn empty_folders(round: &Round<'_>) -> Result<Vec<PathBuf>, StoreError> {
     let yesterday = round.now.minus(Span::from_days(1)).day();
+    let folders = round.store.read(|db| Turn::of(round, db)?.folders(round.store.directory()))?;
     let mut empty = Vec::new();
-    for folder in disk::entries(&round.store.directory().attachments())? {
-        let ours = folder.kind == EntryKind::Folder && day_of(&folder.name).is_some() && folder.name < yesterday;
-        if ours && disk::entries(&folder.path)?.is_empty() {
+    for (_, folder) in folders {
+        if folder.name < yesterday && disk::entries(&folder.path)?.is_empty() {
             empty.push(folder.path);
         }
     }
@@ -140,9 +148,17 @@ pub(super) fn remove_parts(directory: &DataDirectory) -> Result<(), StoreError> 
     Ok(())
 }
 
-/// Moves every file without a row to quarantine, however young: at the daemon's start no request can own one.
+/// Days' folders that a start looks through.
+const NEWEST: usize = 2;
+
+/// Moves the files without a row that the last daemon left to quarantine, however young: at the daemon's start no request
+/// can own one. What a crash left stands in the folder of the last day on which files came, or, around midnight, in the
+/// one before; older ones are the sweep's, so that a start does not cost what is kept.
 pub(super) fn quarantine_all(directory: &DataDirectory, db: &Connection, now: Timestamp) -> Result<(), StoreError> {
-    let orphans = without_row(directory, db, |entry| entry.kind == EntryKind::File)?;
+    let mut folders = days(directory)?;
+    folders.sort_by_key(|(day, _)| *day);
+    let newest = folders.split_off(folders.len().saturating_sub(NEWEST));
+    let orphans = without_row(&newest, db, |entry| entry.kind == EntryKind::File)?;
     for path in &orphans {
         quarantine(directory, path, now)?;
     }
@@ -184,23 +200,62 @@ fn remove_part(path: &Path) -> Result<Unlinked, StoreError> {
 
 /// The files below `attachments/` that no row names and no removal waits for, however young.
 pub(super) fn nameless(directory: &DataDirectory, db: &Connection) -> Result<Vec<PathBuf>, StoreError> {
-    without_row(directory, db, |entry| entry.kind == EntryKind::File)
+    without_row(&days(directory)?, db, |entry| entry.kind == EntryKind::File)
 }
 
-/// The files below `attachments/` that no row names and no removal waits for.
-fn without_row(
-    directory: &DataDirectory,
-    db: &Connection,
-    old: impl Fn(&Entry) -> bool,
-) -> Result<Vec<PathBuf>, StoreError> {
+/// A day's folder of `attachments/`.
+type Day = (Timestamp, Entry);
+
+/// All of them.
+fn days(directory: &DataDirectory) -> Result<Vec<Day>, StoreError> {
+    let folders = disk::entries(&directory.attachments())?.into_iter().filter(|entry| entry.kind == EntryKind::Folder);
+    Ok(folders.filter_map(|folder| day_of(&folder.name).map(|day| (day, folder))).collect())
+}
+
+/// When a day's folder is looked through.
+struct Turn {
+    /// The last sweep.
+    last: Option<Timestamp>,
+    /// From what age on files are judged.
+    age: Span,
+    /// This sweep.
+    now: Timestamp,
+}
+
+impl Turn {
+    /// The turn of a round.
+    fn of(round: &Round<'_>, db: &Connection) -> Result<Self, StoreError> {
+        let last = facts::read(db, "last_sweep_at")?.as_deref().and_then(Timestamp::parse);
+        Ok(Self { last: last.filter(|last| *last <= round.now), age: round.rules.orphan_age, now: round.now })
+    }
+
+    /// The folders whose turn it is.
+    fn folders(&self, directory: &DataDirectory) -> Result<Vec<Day>, StoreError> {
+        Ok(days(directory)?.into_iter().filter(|(day, folder)| self.has_come(*day, folder)).collect())
+    }
+
+    /// Whether an entry came or went since the last sweep could judge all files, or the folder's minute of the day has
+    /// come: each day has its own of 1,440, so no round has many of them.
+    fn has_come(&self, day: Timestamp, folder: &Entry) -> bool {
+        const MINUTE: i64 = 60_000;
+        const MINUTES: i64 = 24 * 60;
+        let Some(last) = self.last else { return true };
+        let own = day.as_millis() / (MINUTES * MINUTE);
+        // How often that minute has come until a moment.
+        let turns = |until: Timestamp| (until.as_millis() / MINUTE - own).div_euclid(MINUTES);
+        folder.modified >= last.minus(self.age) || turns(last) < turns(self.now)
+    }
+}
+
+/// The files in some days' folders that no row names and no removal waits for.
+fn without_row(folders: &[Day], db: &Connection, old: impl Fn(&Entry) -> bool) -> Result<Vec<PathBuf>, StoreError> {
     let mut orphans = Vec::new();
-    for folder in disk::entries(&directory.attachments())? {
-        let (EntryKind::Folder, Some(day)) = (folder.kind, day_of(&folder.name)) else { continue };
+    for (day, folder) in folders {
         let old = files(&folder.path, &old)?;
         if old.is_empty() {
             continue;
         }
-        let named = named_on(db, day)?;
+        let named = named_on(db, *day)?;
         let is_named = |path: &PathBuf| {
             path.file_name().is_some_and(|name| named.contains(&format!("{}/{}", folder.name, name.to_string_lossy())))
         };

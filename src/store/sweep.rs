@@ -1,6 +1,6 @@
 //! The sweep: what a minute's round and cron do alike, in the daemon or in a tool, both at once if need be.
 //!
-//! The periodic work is one table, [`WORK`]. Each item is small steps (a transaction of at most 200 rows, a file at a
+//! The periodic work is one table, [`WORK`]. Each item is small steps (a transaction of at most 50 rows, a file at a
 //! time) and repeatable: whatever a crash, a fault or another sweep leaves undone, the next one does. An item that
 //! fails holds no other up; the sweep then ends with its error. The log is truncated at the end, since only then
 //! what was erased is gone from it.
@@ -114,7 +114,12 @@ const WORK: &[Work] = &[
         name: "expired receipts",
         by_age: ByAge::Yes,
         plan: count_expired,
-        carry_out: |round| batches(|| round.store.expire_some(round.now)),
+        carry_out: |round| {
+            batches(|| {
+                round.store.checkpoint_aside()?;
+                round.store.expire_some(round.now)
+            })
+        },
         number: |report| &mut report.expired,
     },
     Work {
@@ -193,7 +198,7 @@ impl Store {
     /// One sweep in small transactions; safe beside the daemon and another sweep. Blocking.
     pub fn sweep(&self, rules: SweepRules, limiter: &Throttle, now: Timestamp) -> Result<SweepReport, StoreError> {
         let (mut report, failed) = go_through(&Round { store: self, rules, limiter, now }, |work| work.carry_out);
-        let truncated = self.truncate(2);
+        let truncated = self.checkpoint_aside().and_then(|()| self.truncate(2));
         failed?;
         report.wal_truncated = truncated? == Truncated::Yes;
         report.removals_left = self.read(|db| Ok(rows::count(db.query_row(LISTED_SQL, [], |row| row.get(0))?)))?;

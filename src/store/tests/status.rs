@@ -79,3 +79,75 @@ fn the_numbers_count_what_waits_failed_and_is_kept() {
     world.store.erase(&[ReceiptId::new(world.now, 1)], world.now).unwrap();
     assert_eq!(world.store.numbers(world.now).unwrap().failed_deliveries, 0);
 }
+
+#[test]
+fn a_list_by_any_filter_is_what_judging_every_receipt_gives() {
+    let world = World::new();
+    let mut all = Vec::new();
+    for number in 0..60_u32 {
+        let site = ["acme", "beta", "gamma"][number as usize % 3];
+        let mut new = world.submission(&Wish { number: number * 10, site, ..Wish::default() });
+        new.form = FormId::parse(["quote", "careers"][usize::from(number % 7 == 0)]).unwrap();
+        new.key_hash = Some(KeyHash(u128::from(number).to_be_bytes()));
+        record(&world.store, new).unwrap();
+        let id = ReceiptId::new(world.now, number * 10);
+        all.push(id);
+        let set = match number % 5 {
+            0 => "state = 'failed', reason = 'refused', due_at = NULL, acked = 1",
+            1 => "state = 'failed', reason = 'exhausted', due_at = NULL",
+            2 => "state = 'retrying'",
+            3 => "state = 'delivered', due_at = NULL",
+            _ => continue,
+        };
+        let sql = format!("UPDATE deliveries SET {set} WHERE receipt = {}", id.as_row());
+        let spam = format!("UPDATE receipts SET spam = 1 WHERE id = {} AND {number} % 4 = 0", id.as_row());
+        world.store.write(move |db, _| Ok(db.execute_batch(&format!("{sql}; {spam}"))?)).unwrap();
+    }
+    let rows = |filter: &ListFilter, before, limit| world.store.list(filter, before, limit, world.now).unwrap();
+    let whole = rows(&ListFilter::default(), None, 100);
+    assert_eq!(whole.iter().map(|row| row.id).rev().collect::<Vec<_>>(), all);
+    let mut seen = 0;
+    for site in [None, Some("acme"), Some("beta"), Some("nobody")] {
+        for form in [None, Some("quote"), Some("careers")] {
+            for state in [None, Some("pending"), Some("retrying"), Some("delivered"), Some("failed")] {
+                for (spam, limit) in [(false, 100), (true, 100), (false, 2)] {
+                    let filter = ListFilter {
+                        site: site.map(|site| SiteId::parse(site).unwrap()),
+                        form: form.map(|form| FormId::parse(form).unwrap()),
+                        state,
+                        spam,
+                        ..ListFilter::default()
+                    };
+                    let before = Some(all[55]);
+                    let found: Vec<_> = rows(&filter, before, limit).iter().map(|row| row.id).collect();
+                    let taken = whole.iter().filter(|row| {
+                        row.id < all[55]
+                            && site.is_none_or(|site| row.site == site)
+                            && form.is_none_or(|form| row.form == form)
+                            && state.is_none_or(|state| row.deliveries.iter().any(|d| d.state == state))
+                            && (!spam || row.spam)
+                    });
+                    let expected: Vec<_> = taken.map(|row| row.id).take(limit as usize).collect();
+                    assert_eq!(found, expected, "{filter:?} {limit}");
+                    seen += found.len();
+                }
+            }
+        }
+    }
+    assert!(seen > 300, "{seen}");
+}
+
+#[test]
+fn attachments_are_counted_along_as_they_come_and_go() {
+    let world = World::new();
+    let kept = || {
+        let numbers = world.store.numbers(world.now).unwrap();
+        (numbers.attachments_files, numbers.attachments_bytes)
+    };
+    assert_eq!(kept(), (0, 0));
+    let first = world.stored(&Wish { file: Some(b"%PDF-1"), ..Wish::default() });
+    world.stored(&Wish { number: 9, key: Some(2), file: Some(b"%PDF-22"), ..Wish::default() });
+    assert_eq!(kept(), (2, 13));
+    world.store.erase(&[first], world.now).unwrap();
+    assert_eq!(kept(), (1, 7));
+}

@@ -43,6 +43,40 @@ fn a_file_without_a_row_waits_two_hours_then_a_week_in_quarantine() {
 }
 
 #[test]
+fn a_day_that_nothing_touched_is_looked_through_once_a_day_and_a_touched_one_at_the_next_sweep() {
+    let world = World::new();
+    let day = world.root().join("attachments/2020-03-01");
+    // A file without a row, alone in its folder, which looks as if it had come before the last sweep, or just now. The
+    // sweep removes the empty folder.
+    let lose = |name: &str, folder: Timestamp| {
+        std::fs::create_dir_all(&day).unwrap();
+        std::fs::write(day.join(name), b"lost").unwrap();
+        touch(&day.join(name), world.now.minus(Span::from_days(3)));
+        File::open(&day).unwrap().set_modified(disk::file_time(folder)).unwrap();
+    };
+    let long_ago = world.now.minus(Span::from_days(2));
+    lose("first", long_ago);
+    assert_eq!(world.sweep(world.now).quarantined, 1, "no sweep has looked yet");
+
+    lose("second", long_ago);
+    let mut found = Vec::new();
+    for minutes in (10..=1440).step_by(10) {
+        let swept = world.sweep(world.later(Span::from_minutes(minutes)));
+        found.extend((swept.quarantined == 1).then_some(minutes));
+        if found.is_empty() {
+            File::open(&day).unwrap().set_modified(disk::file_time(long_ago)).unwrap();
+        }
+    }
+    assert_eq!(found.len(), 1, "{found:?}");
+
+    let tomorrow = world.later(Span::from_days(1));
+    lose("third", tomorrow.minus(Span::from_minutes(1)));
+    assert_eq!(world.sweep(tomorrow.plus(Span::from_minutes(1))).quarantined, 1, "an entry came");
+    lose("fourth", long_ago);
+    assert_eq!(world.sweep(world.now).quarantined, 1, "the last sweep lies in the future: no word of it counts");
+}
+
+#[test]
 fn empty_folders_of_past_days_go_and_what_is_not_ours_stays() {
     let world = World::new();
     let attachments = world.root().join("attachments");
@@ -94,4 +128,20 @@ fn many_expire_in_small_transactions_and_two_sweeps_at_once_count_each_once() {
     assert_eq!(expired, 450);
     assert_eq!(world.count("SELECT COUNT(*) FROM contents"), 0);
     assert_eq!(world.store.facts().unwrap().last_sweep_at, Some(later));
+}
+
+#[test]
+fn a_checkpoint_beside_the_writer_empties_the_log_into_the_database() {
+    let world = World::new();
+    world.stored(&Wish::default());
+    let pages = || {
+        let moved: (i64, i64) = world
+            .store
+            .read(|db| Ok(db.query_row("PRAGMA wal_checkpoint(NOOP)", [], |row| Ok((row.get(1)?, row.get(2)?)))?))
+            .unwrap();
+        moved
+    };
+    world.store.checkpoint_aside().unwrap();
+    let (log, moved) = pages();
+    assert!(log > 0 && log == moved, "{moved} of {log} pages");
 }
