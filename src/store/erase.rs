@@ -25,7 +25,7 @@ use crate::domain::ids::{DeliveryId, ReceiptId};
 use crate::domain::receipt::Erasure;
 use crate::domain::time::Timestamp;
 
-/// Receipts of one transaction: few, so that a submission that comes meanwhile waits some 20 ms and not 100.
+/// Receipts of one transaction: few, so that a submission that comes meanwhile waits shortly.
 pub(super) const BATCH: usize = 50;
 /// Tries to truncate the log on the operator's word, 50 ms apart: a short reader must not make it *pending*.
 pub(super) const TRIES: u32 = 10;
