@@ -30,8 +30,6 @@ attempt a line, then how many; what was not accepted stands in the queue again w
 `enabled = false` the alert of failed deliveries (`[alert]`) leaves at the end of a run. A delivery that failed for good \
 is a line on standard error too, as the daemon logs it: cron mails it.
 
-A failure for good is a line of the log as well, on standard error: cron mails it.
-
 Exit code 0 says that the queue was run, not that every peer accepted: see the lines, or `formctl status`.")]
 pub struct Args {
     /// One JSON object a delivery.

@@ -216,7 +216,12 @@ pub fn compose(
 
 /// A mail of one text. Pure.
 pub fn plain(mail: &Mail, head: Head<'_>, text: String) -> Result<Composed, ComposeError> {
-    let (from, to, message) = begin(mail, head, "auto-generated")?;
+    of_text(mail, head, text, "auto-generated")
+}
+
+/// A mail of one text, `automatic` as of [`begin`].
+fn of_text(mail: &Mail, head: Head<'_>, text: String, automatic: &str) -> Result<Composed, ComposeError> {
+    let (from, to, message) = begin(mail, head, automatic)?;
     let message = message.singlepart(SinglePart::builder().header(ContentType::TEXT_PLAIN).body(Body::new(text)));
     let bytes = message.map_err(|_| ComposeError::Message)?.formatted();
     Ok(Composed { from, to, bytes })
@@ -228,10 +233,7 @@ pub fn compose_confirmation(mail: &Mail, target: &ConfirmationTarget, claim: &Cl
     let text = confirmation_text::text(target, claim)?;
     let name = claim.id.to_string();
     let head = Head { name: &name, to: &target.address, subject, date: claim.received_at };
-    let (from, to, message) = begin(mail, head, "auto-replied")?;
-    let message = message.singlepart(SinglePart::builder().header(ContentType::TEXT_PLAIN).body(Body::new(text)));
-    let bytes = message.map_err(|_| ComposeError::Message)?.formatted();
-    Ok(Composed { from, to, bytes })
+    of_text(mail, head, text, "auto-replied")
 }
 
 /// What every mail begins with: from the operator's own address, and written by no person, which `automatic` says in
